@@ -1,0 +1,82 @@
+#include "lockstep/transport/waiter.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <chrono>
+#include <ctime>
+
+#include "lockstep/base/error.h"
+
+namespace lockstep {
+namespace {
+
+constexpr double kNapWithBell = 0.02;        // a failed run is noticed after this
+constexpr double kShortestNap = 20e-6;
+constexpr double kLongestNap = 1e-3;
+constexpr int kLooksAtClock = 64;            // yields between two looks at the clock
+
+void nap(double seconds) {
+  timespec time{0, static_cast<long>(seconds * 1e9)};
+  nanosleep(&time, nullptr);
+}
+
+}  // namespace
+
+double wall_seconds() {
+  // steady_clock is CLOCK_MONOTONIC: one for all processes of a host.
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+Patience Patience::usual(int ranks, int cores, double timeout) {
+  return ranks <= cores ? Patience{2000, 50, timeout} : Patience{20, 200, timeout};
+}
+
+Waiter::Waiter(StatusBoard& board, int rank, int lane, Patience patience)
+    : board_(board), line_(board.line(rank, lane)), rank_(rank), patience_(patience) {
+  line_.start(wall_seconds());
+}
+
+void Waiter::check() const {
+  if (board_.failed()) throw CommError("{}", board_.reason());
+}
+
+void Waiter::fail(const std::string& reason) {
+  board_.fail(reason + board_.report(wall_seconds()));
+  while (!board_.failed()) sched_yield();  // somebody else is still writing his
+  throw CommError("{}", board_.reason());
+}
+
+void Waiter::until_slowly(const std::function<bool()>& ready, const std::function<int()>& who,
+                          const char* what, Doorbell* bell) {
+  const double began = wall_seconds();
+  int peer = who();
+  line_.wait(peer, what, began);
+  double pause = kShortestNap;
+  for (int turn = 0; !ready(); ++turn) {
+    check();
+    if (turn < patience_.yields) {
+      sched_yield();
+      if (turn % kLooksAtClock != kLooksAtClock - 1) continue;
+    } else if (bell != nullptr) {
+      const std::uint32_t armed = bell->arm();
+      if (!ready()) bell->sleep(armed, kNapWithBell);
+      bell->disarm();
+    } else {
+      nap(pause);
+      pause = std::min(2 * pause, kLongestNap);
+    }
+    if (on_nap) on_nap();
+    const double now = wall_seconds();
+    if (who() != peer) {
+      peer = who();
+      line_.wait(peer, what, began);
+    }
+    if (now - began > patience_.timeout && !ready()) {
+      fail(timeout_reason(rank_, line_.read(), now, patience_.timeout));
+    }
+  }
+  line_.resume();
+}
+
+}  // namespace lockstep
