@@ -24,7 +24,7 @@ inline constexpr std::size_t kMessageLimit = 1u << 30;  // bytes a message; larg
 // it, so that no peer touches its buffer any more.
 class Transfer {
  public:
-  Transfer(int peer, Tag tag, std::size_t bytes) : peer(peer), tag(tag), bytes(bytes) {}
+  Transfer(int with, Tag under, std::size_t count) : peer(with), tag(under), bytes(count) {}
   virtual ~Transfer() = default;
   Transfer(const Transfer&) = delete;
   Transfer& operator=(const Transfer&) = delete;
