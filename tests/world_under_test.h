@@ -22,6 +22,13 @@ inline std::unique_ptr<World> world_under_test(double timeout = 60) {
   return registry.make(world_under_test_name(), options);
 }
 
+// The world under test where it can run that many ranks, else threads.
+inline std::unique_ptr<World> world_with_room_for(int ranks) {
+  auto world = world_under_test();
+  return ranks <= world->most_ranks() ? std::move(world)
+                                      : Registry<World>::instance().make("threads");
+}
+
 // Those of `counts` that the world can run: mpirun has fixed how many there are.
 inline std::vector<int> ranks_under_test(std::vector<int> counts) {
   const int most = world_under_test()->most_ranks();

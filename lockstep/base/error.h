@@ -57,12 +57,11 @@ namespace detail {
 }
 
 // The prefix keeps clear of the CHECK that torch's headers define.
-#define LOCKSTEP_CHECK(condition, ...)                               \
-  do {                                                               \
-    if (!(condition)) [[unlikely]] {                                 \
-      ::lockstep::detail::check_failed(__FILE__, __LINE__, #condition, \
-                                       fmt::format(__VA_ARGS__));    \
-    }                                                                \
+#define LOCKSTEP_CHECK(condition, ...)                                                            \
+  do {                                                                                            \
+    if (!(condition)) [[unlikely]] {                                                              \
+      ::lockstep::detail::check_failed(__FILE__, __LINE__, #condition, fmt::format(__VA_ARGS__)); \
+    }                                                                                             \
   } while (false)
 
 }  // namespace lockstep

@@ -68,9 +68,7 @@ std::string to_text(const OptionValue& value) {
             [](std::int64_t v) { return fmt::format("{}", v); },
             [](double v) { return fmt::format("{}", v); }, [](const std::string& v) { return v; },
             [](const std::vector<double>& v) { return fmt::format("{}", fmt::join(v, ",")); },
-            [](const std::vector<std::string>& v) {
-              return fmt::format("{}", fmt::join(v, ","));
-            }},
+            [](const std::vector<std::string>& v) { return fmt::format("{}", fmt::join(v, ",")); }},
       value);
 }
 
@@ -228,11 +226,15 @@ const OptionValue& Options::value(std::string_view name) const {
   return found->second;
 }
 
-bool Options::flag(std::string_view name) const { return std::get<bool>(value(name)); }
+bool Options::flag(std::string_view name) const {
+  return std::get<bool>(value(name));
+}
 std::int64_t Options::integer(std::string_view name) const {
   return std::get<std::int64_t>(value(name));
 }
-double Options::real(std::string_view name) const { return std::get<double>(value(name)); }
+double Options::real(std::string_view name) const {
+  return std::get<double>(value(name));
+}
 const std::string& Options::text(std::string_view name) const {
   return std::get<std::string>(value(name));
 }

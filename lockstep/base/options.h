@@ -21,8 +21,8 @@ namespace lockstep {
 
 using OptionValue = std::variant<bool, std::int64_t, double, std::string, std::vector<double>,
                                  std::vector<std::string>>;
-std::string to_text(const OptionValue& value);   // as a user would write it after `--set x=`
-std::string to_toml(const OptionValue& value);   // as it stands in config.toml
+std::string to_text(const OptionValue& value);  // as a user would write it after `--set x=`
+std::string to_toml(const OptionValue& value);  // as it stands in config.toml
 
 class Option {
  public:

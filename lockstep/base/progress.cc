@@ -17,8 +17,12 @@ constexpr std::size_t kBarWidth = 24;
 
 }  // namespace
 
-bool stderr_is_terminal() { return isatty(STDERR_FILENO) == 1; }
-bool stdout_is_terminal() { return isatty(STDOUT_FILENO) == 1; }
+bool stderr_is_terminal() {
+  return isatty(STDERR_FILENO) == 1;
+}
+bool stdout_is_terminal() {
+  return isatty(STDOUT_FILENO) == 1;
+}
 
 Progress::Progress(std::string title, std::uint64_t total)
     : Progress(std::move(title), total, std::cerr,
@@ -47,8 +51,8 @@ void Progress::draw(std::uint64_t done, double now, const std::string& note) {
   if (share > 0 && share < 1 && now > began_) {
     left = fmt::format(", {} left", format_seconds((now - began_) * (1 - share) / share));
   }
-  const std::string counts = fmt::format("{}/{}{}{}{}", done, total_, left,
-                                         note.empty() ? "" : "  ", note);
+  const std::string counts =
+      fmt::format("{}/{}{}{}{}", done, total_, left, note.empty() ? "" : "  ", note);
   if (style_ == Style::kPlain) {
     out_ << fmt::format("{}: {}\n", title_, counts) << std::flush;
     return;

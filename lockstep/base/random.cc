@@ -25,9 +25,13 @@ std::uint64_t Random::next() {
   return block_[static_cast<std::size_t>(4 - left_--)];
 }
 
-double Random::uniform() { return static_cast<double>(next() >> 11) * 0x1.0p-53; }
+double Random::uniform() {
+  return static_cast<double>(next() >> 11) * 0x1.0p-53;
+}
 
-double Random::uniform(double low, double high) { return low + (high - low) * uniform(); }
+double Random::uniform(double low, double high) {
+  return low + (high - low) * uniform();
+}
 
 std::uint64_t Random::below(std::uint64_t bound) {
   LOCKSTEP_CHECK(bound > 0, "below(0)");
@@ -45,6 +49,8 @@ double Random::normal() {
   return radius * std::cos(2 * std::numbers::pi * uniform());
 }
 
-double Random::exponential(double mean) { return -mean * std::log(1 - uniform()); }
+double Random::exponential(double mean) {
+  return -mean * std::log(1 - uniform());
+}
 
 }  // namespace lockstep

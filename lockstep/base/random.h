@@ -20,10 +20,10 @@ class Random {
          std::uint64_t step = 0);
 
   std::uint64_t next();
-  double uniform();                             // in [0, 1)
-  double uniform(double low, double high);      // in [low, high)
-  std::uint64_t below(std::uint64_t bound);     // 0 … bound−1, without bias; bound > 0
-  double normal();                              // mean 0, deviation 1
+  double uniform();                          // in [0, 1)
+  double uniform(double low, double high);   // in [low, high)
+  std::uint64_t below(std::uint64_t bound);  // 0 … bound−1, without bias; bound > 0
+  double normal();                           // mean 0, deviation 1
   double exponential(double mean);
 
   template <typename T>

@@ -19,7 +19,9 @@ Catalogue::Catalogue(std::string kind, std::string title)
   catalogues().push_back(this);
 }
 
-Catalogue::~Catalogue() { std::erase(catalogues(), this); }
+Catalogue::~Catalogue() {
+  std::erase(catalogues(), this);
+}
 
 std::size_t Catalogue::add_item(Item item) {
   for (const auto& known : items_) {
@@ -50,7 +52,9 @@ std::size_t Catalogue::index_of(std::string_view name) const {
   throw ConfigError("{}", unknown_name(title_, name, names()));
 }
 
-const Catalogue::Item& Catalogue::at(std::string_view name) const { return items_[index_of(name)]; }
+const Catalogue::Item& Catalogue::at(std::string_view name) const {
+  return items_[index_of(name)];
+}
 
 Options Catalogue::options(std::string_view name) const {
   const Item& item = at(name);

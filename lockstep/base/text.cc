@@ -1,11 +1,11 @@
 #include "lockstep/base/text.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <charconv>
 #include <cmath>
 #include <limits>
-
-#include <fmt/ranges.h>
 
 #include "lockstep/base/error.h"
 
@@ -46,8 +46,9 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 // Columns on a screen, not bytes: continuation bytes of UTF-8 take no room.
 std::size_t display_width(std::string_view text) {
-  return static_cast<std::size_t>(std::count_if(
-      text.begin(), text.end(), [](char c) { return (static_cast<unsigned char>(c) & 0xC0) != 0x80; }));
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+  }));
 }
 
 }  // namespace

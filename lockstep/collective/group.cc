@@ -1,1 +1,123 @@
+#include "lockstep/collective/group.h"
 
+#include <algorithm>
+#include <numeric>
+
+#include "lockstep/base/error.h"
+
+namespace lockstep {
+namespace {
+
+std::vector<int> everybody(int size) {
+  std::vector<int> ranks(static_cast<std::size_t>(size));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  return ranks;
+}
+
+}  // namespace
+
+void Outgoing::wait() {
+  for (auto& request : requests_) transport_->wait(request);
+  requests_.clear();
+}
+
+void Outgoing::join(Outgoing&& other) {
+  if (transport_ == nullptr) transport_ = other.transport_;
+  std::move(other.requests_.begin(), other.requests_.end(), std::back_inserter(requests_));
+  other.requests_.clear();
+}
+
+Group::Group(Transport& transport, Tag tag) : Group(transport, everybody(transport.size()), tag) {}
+
+Group::Group(Transport& transport, std::vector<int> ranks, Tag tag)
+    : transport_(transport), ranks_(std::move(ranks)), tag_(tag) {
+  std::vector<int> sorted = ranks_;
+  std::sort(sorted.begin(), sorted.end());
+  LOCKSTEP_CHECK(std::adjacent_find(sorted.begin(), sorted.end()) == sorted.end(),
+                 "a rank is in the group twice");
+  LOCKSTEP_CHECK(!sorted.empty() && sorted.front() >= 0 && sorted.back() < transport.size(),
+                 "a group of ranks that do not exist");
+  const auto me = std::find(ranks_.begin(), ranks_.end(), transport.rank());
+  LOCKSTEP_CHECK(me != ranks_.end(), "rank {} is not in its group", transport.rank());
+  index_ = static_cast<int>(me - ranks_.begin());
+}
+
+std::size_t Group::piece() const {
+  return std::max<std::size_t>(1, transport_.piece_bytes() / sizeof(float));
+}
+
+Group& Group::part(const std::vector<int>& members) {
+  auto& part = parts_[members];
+  if (!part) {
+    std::vector<int> ranks;
+    for (const int member : members) ranks.push_back(rank(member));
+    part = std::make_unique<Group>(transport_, std::move(ranks), tag_);
+  }
+  part->observer_ = observer_;
+  return *part;
+}
+
+SharedSpace* Group::shared() {
+  if (!asked_for_space_) {
+    asked_for_space_ = true;
+    space_ = transport_.shared_space(ranks_);
+  }
+  return space_.get();
+}
+
+void Group::step(const char* phase, int index, int count) {
+  transport_.step(phase, index, count);
+  if (observer_ != nullptr) observer_->on_step(phase, index, count);
+}
+
+Outgoing Group::send(int to, std::span<const float> data) {
+  if (observer_ != nullptr && !data.empty()) observer_->on_send(rank(to), data);
+  return send_bytes(to, std::as_bytes(data));
+}
+
+Outgoing Group::send_bytes(int to, std::span<const std::byte> data) {
+  Outgoing outgoing;
+  outgoing.transport_ = &transport_;
+  const std::size_t most = piece() * sizeof(float);
+  for (std::size_t at = 0; at < data.size(); at += most) {
+    const auto part = data.subspan(at, std::min(most, data.size() - at));
+    outgoing.requests_.push_back(transport_.isend(rank(to), tag_, part));
+  }
+  return outgoing;
+}
+
+void Group::receive(int from, std::span<float> into) {
+  receive_bytes(from, std::as_writable_bytes(into));
+  if (observer_ != nullptr && !into.empty()) observer_->on_receive(rank(from), into);
+}
+
+void Group::receive_bytes(int from, std::span<std::byte> into) {
+  std::vector<Request> requests;
+  const std::size_t most = piece() * sizeof(float);
+  for (std::size_t at = 0; at < into.size(); at += most) {
+    const auto part = into.subspan(at, std::min(most, into.size() - at));
+    requests.push_back(transport_.irecv(rank(from), tag_, part));
+  }
+  for (auto& request : requests) {
+    const std::size_t expected = request.bytes();
+    transport_.wait(request);
+    if (request.bytes() != expected) {
+      throw CommError(
+          "rank {} expected {} bytes from rank {} and got {}: the ranks are not in the "
+          "same operation, or disagree about its size",
+          transport_.rank(), expected, rank(from), request.bytes());
+    }
+  }
+}
+
+void Group::combine_from(int from, std::span<float> into, ReduceOp op) {
+  transport_.read(rank(from), tag_, into.size_bytes(), piece() * sizeof(float),
+                  [&](std::size_t offset, std::span<const std::byte> data) {
+                    const std::size_t n = data.size() / sizeof(float);
+                    combine(op, into.subspan(offset / sizeof(float), n),
+                            {reinterpret_cast<const float*>(data.data()), n});
+                  });
+  if (observer_ != nullptr && !into.empty()) observer_->on_combine(rank(from), into, op);
+}
+
+}  // namespace lockstep

@@ -33,6 +33,8 @@ void Doorbell::sleep(std::uint32_t armed, double most_seconds) {
   syscall(SYS_futex, &rings_, FUTEX_WAIT, armed, &limit, nullptr, 0);
 }
 
-void Doorbell::disarm() { sleepers_.fetch_sub(1, std::memory_order_seq_cst); }
+void Doorbell::disarm() {
+  sleepers_.fetch_sub(1, std::memory_order_seq_cst);
+}
 
 }  // namespace lockstep

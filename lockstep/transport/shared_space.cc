@@ -45,8 +45,9 @@ void SharedSpace::meet(const Card& mine) {
   int missing = 0;
   const auto all_here = [&] {
     // Differences, so that the counter may wrap.
-    while (missing < count && static_cast<std::int32_t>(
-                                  seats[missing].round.load(std::memory_order_acquire) - round_) >= 0) {
+    while (missing < count &&
+           static_cast<std::int32_t>(seats[missing].round.load(std::memory_order_acquire) -
+                                     round_) >= 0) {
       ++missing;
     }
     return missing == count;
@@ -67,6 +68,8 @@ void SharedSpace::meet(const Card& mine) {
   }
 }
 
-const SharedSpace::Card& SharedSpace::card(int i) const { return table_->seats[i].cards[round_ % 2]; }
+const SharedSpace::Card& SharedSpace::card(int i) const {
+  return table_->seats[i].cards[round_ % 2];
+}
 
 }  // namespace lockstep

@@ -14,7 +14,7 @@
 namespace lockstep {
 namespace {
 
-constexpr int kPatience = 100'000;      // turns before a lock counts as left by a dead process
+constexpr int kPatience = 100'000;  // turns before a lock counts as left by a dead process
 constexpr std::size_t kReasonBytes = 8192;
 constexpr std::size_t kReportLines = 40;
 
@@ -37,17 +37,17 @@ std::string peer_name(const StatusLine::Snapshot& s) {
 
 std::string describe(const StatusLine::Snapshot& s, double now) {
   const std::string last =
-      s.completed == 0
-          ? "; nothing completed yet"
-          : fmt::format("; last completed: {} (number {})", s.last, s.completed);
+      s.completed == 0 ? "; nothing completed yet"
+                       : fmt::format("; last completed: {} (number {})", s.last, s.completed);
   if (s.died[0] != 0) return fmt::format("died: {}{}{}", s.died, place(s), last);
   if (s.finished) return "finished" + last;
   if (s.waiting) {
     return fmt::format("waiting {:.1f} s for {} ({}){}{}", now - s.since, peer_name(s), s.what,
                        place(s), last);
   }
-  return fmt::format("not waiting for anybody{}{}", place(s),
-                     s.completed == 0 ? last : fmt::format("{}, {:.1f} s ago", last, now - s.since));
+  return fmt::format(
+      "not waiting for anybody{}{}", place(s),
+      s.completed == 0 ? last : fmt::format("{}, {:.1f} s ago", last, now - s.since));
 }
 
 // 0, 1, 2, 5 → "0-2, 5"
@@ -72,7 +72,9 @@ void StatusLine::lock() const {
     if (lock_.exchange(1, std::memory_order_acquire) == 0) return;
   }
 }
-void StatusLine::unlock() const { lock_.store(0, std::memory_order_release); }
+void StatusLine::unlock() const {
+  lock_.store(0, std::memory_order_release);
+}
 
 void StatusLine::start(double now) {
   lock();
@@ -169,9 +171,13 @@ bool StatusBoard::fail(const std::string& reason) {
   return true;
 }
 
-bool StatusBoard::failed() const { return failure_->state.load(std::memory_order_acquire) == 2; }
+bool StatusBoard::failed() const {
+  return failure_->state.load(std::memory_order_acquire) == 2;
+}
 
-std::string StatusBoard::reason() const { return failed() ? failure_->reason : ""; }
+std::string StatusBoard::reason() const {
+  return failed() ? failure_->reason : "";
+}
 
 std::string StatusBoard::report(double now) const {
   std::map<std::string, std::vector<int>> ranks_in_state;
@@ -190,7 +196,8 @@ std::string StatusBoard::report(double now) const {
   std::string report;
   for (std::size_t i = 0; i < order.size() && i < kReportLines; ++i) {
     const auto& ranks = ranks_in_state[order[i]];
-    report += fmt::format("\n  rank{} {}: {}", ranks.size() > 1 ? "s" : "", ranges(ranks), order[i]);
+    report +=
+        fmt::format("\n  rank{} {}: {}", ranks.size() > 1 ? "s" : "", ranges(ranks), order[i]);
   }
   if (order.size() > kReportLines) {
     report += fmt::format("\n  … and {} more states", order.size() - kReportLines);

@@ -18,16 +18,16 @@ class StatusLine {
   struct Snapshot {
     bool used = false;
     bool finished = false;
-    char operation[40] = "";   // under way, or ""
+    char operation[40] = "";  // under way, or ""
     char phase[32] = "";
     int step = 0, steps = 0;
     bool waiting = false;
-    int peer = 0;              // kAnyRank: anybody
-    char what[16] = "";        // "receive", "send", "meet"
-    double since = 0;          // of the wait, or of the last completed operation
+    int peer = 0;        // kAnyRank: anybody
+    char what[16] = "";  // "receive", "send", "meet"
+    double since = 0;    // of the wait, or of the last completed operation
     std::uint64_t completed = 0;
-    char last[40] = "";        // the last completed operation
-    char died[160] = "";       // what ended this rank
+    char last[40] = "";   // the last completed operation
+    char died[160] = "";  // what ended this rank
   };
 
   void start(double now);

@@ -28,9 +28,10 @@ void Transport::read(int from, Tag tag, std::size_t bytes, std::size_t piece, co
     const std::size_t expected = std::min(piece, bytes - offset);
     wait(requests[slot]);
     if (requests[slot].bytes() != expected) {
-      throw CommError("rank {} expected {} bytes from rank {} and got {}: the ranks are not in the "
-                      "same operation, or disagree about its size",
-                      rank(), expected, requests[slot].peer(), requests[slot].bytes());
+      throw CommError(
+          "rank {} expected {} bytes from rank {} and got {}: the ranks are not in the "
+          "same operation, or disagree about its size",
+          rank(), expected, requests[slot].peer(), requests[slot].bytes());
     }
     visit(offset, std::span(buffers[slot]).first(expected));
   }

@@ -17,7 +17,7 @@ inline constexpr int kAnyRank = -1;
 // Messages match by sender and tag, in the order they were sent. Companions and strategies that
 // talk at the same time as the main lane use tags of their own.
 using Tag = std::uint32_t;
-inline constexpr Tag kTagLimit = 1u << 22;            // MPI libraries offer no more everywhere
+inline constexpr Tag kTagLimit = 1u << 22;              // MPI libraries offer no more everywhere
 inline constexpr std::size_t kMessageLimit = 1u << 30;  // bytes a message; larger ones are split
 
 // A transport's own record of a message under way. Destroying one that is not complete withdraws
@@ -29,7 +29,7 @@ class Transfer {
   Transfer(const Transfer&) = delete;
   Transfer& operator=(const Transfer&) = delete;
 
-  int peer;           // of a receive from kAnyRank: the sender, once complete
+  int peer;  // of a receive from kAnyRank: the sender, once complete
   Tag tag;
   std::size_t bytes;  // of a receive: how many arrived, once complete
   bool complete = false;

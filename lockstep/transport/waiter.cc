@@ -11,10 +11,10 @@
 namespace lockstep {
 namespace {
 
-constexpr double kNapWithBell = 0.02;        // a failed run is noticed after this
+constexpr double kNapWithBell = 0.02;  // a failed run is noticed after this
 constexpr double kShortestNap = 20e-6;
 constexpr double kLongestNap = 1e-3;
-constexpr int kLooksAtClock = 64;            // yields between two looks at the clock
+constexpr int kLooksAtClock = 64;  // yields between two looks at the clock
 
 void nap(double seconds) {
   timespec time{0, static_cast<long>(seconds * 1e9)};

@@ -1,0 +1,93 @@
+#include "lockstep/collective/agreement.h"
+
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <map>
+
+#include "lockstep/base/error.h"
+#include "lockstep/base/text.h"
+#include "lockstep/collective/collectives.h"
+
+namespace lockstep {
+namespace {
+
+constexpr char kUnit = '\x1f';    // between key and value
+constexpr char kRecord = '\x1e';  // behind a fact
+
+// "ranks 0, 2 say \"ring\"; rank 1 says \"tree\""
+std::string who_says_what(const Group& group, const std::vector<std::string>& values) {
+  std::map<std::string, std::vector<int>> ranks;
+  for (std::size_t i = 0; i < values.size(); ++i) {
+    ranks[values[i]].push_back(group.rank(static_cast<int>(i)));
+  }
+  std::vector<std::string> parts;
+  for (const auto& [value, who] : ranks) {
+    parts.push_back(fmt::format("rank{} {} {} {}", who.size() > 1 ? "s" : "", fmt::join(who, ", "),
+                                who.size() > 1 ? "say" : "says", value));
+  }
+  return fmt::format("{}", fmt::join(parts, "; "));
+}
+
+}  // namespace
+
+void RunFacts::add(std::string_view key, std::string_view value) {
+  facts_.emplace_back(std::string(key), std::string(value));
+}
+
+std::string RunFacts::text() const {
+  std::string text;
+  for (const auto& [key, value] : facts_) text += key + kUnit + value + kRecord;
+  return text;
+}
+
+std::vector<std::pair<std::string, std::string>> RunFacts::parse(std::string_view text) {
+  std::vector<std::pair<std::string, std::string>> facts;
+  while (!text.empty()) {
+    const auto end = std::min(text.find(kRecord), text.size());
+    const std::string_view fact = text.substr(0, end);
+    const auto middle = std::min(fact.find(kUnit), fact.size());
+    facts.emplace_back(fact.substr(0, middle),
+                       middle < fact.size() ? fact.substr(middle + 1) : std::string_view());
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return facts;
+}
+
+void require_agreement(Group& group, const RunFacts& facts) {
+  const std::string mine = facts.text();
+  const std::string hash = fmt::format("{:016x}", stable_hash(mine));
+  const auto hashes = all_gather_texts(group, hash);
+  if (std::all_of(hashes.begin(), hashes.end(), [&](const auto& h) { return h == hash; })) return;
+
+  std::vector<std::vector<std::pair<std::string, std::string>>> told;
+  std::size_t longest = 0;
+  for (const auto& text : all_gather_texts(group, mine)) {
+    told.push_back(RunFacts::parse(text));
+    longest = std::max(longest, told.back().size());
+  }
+  for (std::size_t i = 0; i < longest; ++i) {
+    std::vector<std::string> values;
+    std::string key;
+    bool same_key = true;
+    for (const auto& list : told) {
+      if (i < list.size() && key.empty()) key = list[i].first;
+      same_key = same_key && i < list.size() && list[i].first == key;
+    }
+    for (const auto& list : told) {
+      if (i >= list.size())
+        values.push_back("nothing");
+      else if (same_key)
+        values.push_back(fmt::format("\"{}\"", list[i].second));
+      else
+        values.push_back(fmt::format("{} = \"{}\"", list[i].first, list[i].second));
+    }
+    if (std::adjacent_find(values.begin(), values.end(), std::not_equal_to<>()) == values.end()) {
+      continue;
+    }
+    throw ConfigError("the ranks disagree about the run, first about {}: {}",
+                      same_key ? key : fmt::format("fact {}", i + 1), who_says_what(group, values));
+  }
+}
+
+}  // namespace lockstep

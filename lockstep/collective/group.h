@@ -1,0 +1,84 @@
+// A transport seen through a list of ranks: member i of the group is rank ranks()[i]. Collectives
+// are written against this: they move and combine spans of floats between members, and long spans
+// go in pieces so that one piece can travel on while the next one arrives.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "lockstep/collective/reduce_op.h"
+#include "lockstep/transport/transport.h"
+
+namespace lockstep {
+
+// Watches a group at work; `lockstep explain` is one. Called on the thread of the rank.
+class GroupObserver {
+ public:
+  virtual ~GroupObserver() = default;
+  virtual void on_step(const char* phase, int index, int count) = 0;
+  virtual void on_send(int to_rank, std::span<const float> data) = 0;
+  // Called after `into` has changed.
+  virtual void on_receive(int from_rank, std::span<const float> into) = 0;
+  virtual void on_combine(int from_rank, std::span<const float> into, ReduceOp op) = 0;
+};
+
+// Sends under way. wait() before the data may change; destroying it unwaited withdraws them.
+class Outgoing {
+ public:
+  Outgoing() = default;
+  void wait();
+  void join(Outgoing&& other);  // takes over another's sends
+
+ private:
+  friend class Group;
+  Transport* transport_ = nullptr;
+  std::vector<Request> requests_;
+};
+
+class Group {
+ public:
+  static constexpr Tag kTag = 1;  // of groups whose user asks for none of his own
+
+  explicit Group(Transport& transport, Tag tag = kTag);  // everybody
+  // `ranks` without repetition, this one among them. Every member must make it, with equal lists.
+  Group(Transport& transport, std::vector<int> ranks, Tag tag = kTag);
+
+  int index() const { return index_; }
+  int size() const { return static_cast<int>(ranks_.size()); }
+  int rank(int member) const { return ranks_[static_cast<std::size_t>(member)]; }
+  const std::vector<int>& ranks() const { return ranks_; }
+  Transport& transport() { return transport_; }
+  std::size_t piece() const;  // floats in a piece of a pipelined message
+
+  // The group of some of the members, by their indices here; made once and kept.
+  Group& part(const std::vector<int>& members);
+  // Where all members see each other's memory: the place to meet. Otherwise null. All members
+  // must ask when one does.
+  SharedSpace* shared();
+
+  void observe(GroupObserver* observer) { observer_ = observer; }
+  // Announces a step: for error reports, counters and observers.
+  void step(const char* phase, int index, int count);
+
+  // All data in pieces of piece() floats, without waiting.
+  [[nodiscard]] Outgoing send(int to, std::span<const float> data);
+  void receive(int from, std::span<float> into);
+  void combine_from(int from, std::span<float> into, ReduceOp op);  // into = op(into, theirs)
+  // The same for everything that is not a vector of floats; observers do not see it.
+  [[nodiscard]] Outgoing send_bytes(int to, std::span<const std::byte> data);
+  void receive_bytes(int from, std::span<std::byte> into);
+
+ private:
+  Transport& transport_;
+  std::vector<int> ranks_;
+  int index_;
+  Tag tag_;
+  GroupObserver* observer_ = nullptr;
+  bool asked_for_space_ = false;
+  std::shared_ptr<SharedSpace> space_;
+  std::map<std::vector<int>, std::unique_ptr<Group>> parts_;
+};
+
+}  // namespace lockstep

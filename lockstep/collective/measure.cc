@@ -1,0 +1,55 @@
+#include "lockstep/collective/measure.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "lockstep/base/aligned.h"
+#include "lockstep/base/error.h"
+#include "lockstep/collective/collectives.h"
+#include "lockstep/collective/tree.h"
+
+namespace lockstep {
+
+Timing summarise(std::vector<double> seconds) {
+  LOCKSTEP_CHECK(!seconds.empty(), "no samples");
+  std::sort(seconds.begin(), seconds.end());
+  const auto quantile = [&](double q) {
+    const double at = q * static_cast<double>(seconds.size() - 1);
+    const auto low = static_cast<std::size_t>(at);
+    const std::size_t high = std::min(low + 1, seconds.size() - 1);
+    return std::lerp(seconds[low], seconds[high], at - static_cast<double>(low));
+  };
+  return {quantile(0.5), quantile(0.1), quantile(0.9)};
+}
+
+std::vector<double> slowest(Group& group, const std::vector<double>& seconds) {
+  std::vector<float> worst(seconds.begin(), seconds.end());
+  if (group.size() > 1) {
+    const Operation operation(group.transport(), "comparing times");
+    tree_reduce(group, worst, {ReduceOp::kMax, 1});
+    tree_broadcast(group, worst);
+  }
+  return {worst.begin(), worst.end()};
+}
+
+std::vector<double> time_all_reduce(Group& group, const AllReduce& algorithm, std::size_t n,
+                                    ReduceOp op, int repeats) {
+  AlignedVector<float> data(n, 1.0f);
+  std::vector<double> seconds;
+  algorithm.run(group, data, op);
+  for (int i = 0; i < repeats; ++i) {
+    // Sums of sums would overflow after a hundred repetitions and slow the arithmetic down.
+    if (op == ReduceOp::kSum) std::fill(data.begin(), data.end(), 1.0f);
+    barrier(group);
+    const double began = group.transport().now();
+    algorithm.run(group, data, op);
+    seconds.push_back(group.transport().now() - began);
+  }
+  return slowest(group, seconds);
+}
+
+int usual_repeats(double seconds, double budget, int least, int most) {
+  return std::clamp(static_cast<int>(budget / std::max(seconds, 1e-9)), least, most);
+}
+
+}  // namespace lockstep

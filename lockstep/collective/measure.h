@@ -1,0 +1,31 @@
+// How long an all-reduce takes here: the time of the slowest member, over and over.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "lockstep/collective/all_reduce.h"
+
+namespace lockstep {
+
+struct Timing {
+  double median = 0;  // seconds
+  double p10 = 0;
+  double p90 = 0;
+};
+
+// Order statistics of the samples, between neighbours by linear interpolation.
+Timing summarise(std::vector<double> seconds);
+
+// Collective. For each repetition the seconds that the slowest member took; the same on all.
+// `data` is overwritten with ones before each repetition's warm-up only.
+std::vector<double> time_all_reduce(Group& group, const AllReduce& algorithm, std::size_t n,
+                                    ReduceOp op, int repeats);
+
+// The slowest member's samples: element-wise maxima, the same bits on all members.
+std::vector<double> slowest(Group& group, const std::vector<double>& seconds);
+
+// Repetitions of something that takes `seconds`: more of what is short.
+int usual_repeats(double seconds, double budget, int least, int most);
+
+}  // namespace lockstep

@@ -1,0 +1,39 @@
+#include "lockstep/transport/thread_budget.h"
+
+#include <dlfcn.h>
+#include <sched.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <thread>
+
+namespace lockstep {
+
+int usable_cores() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof set, &set) == 0) return std::max(1, CPU_COUNT(&set));
+  return std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+int thread_budget(int ranks_on_host) {
+  if (const char* asked = std::getenv("OMP_NUM_THREADS")) {
+    const int threads = std::atoi(asked);
+    if (threads > 0) return threads;
+  }
+  // mpirun binds each of a few ranks to a core of its own: then the mask is the share already.
+  const int cores = static_cast<int>(std::thread::hardware_concurrency());
+  return std::clamp(cores / std::max(1, ranks_on_host), 1, usable_cores());
+}
+
+// Looked up by name: this folder links none of them, and the count is a setting of each thread.
+void apply_thread_budget(int threads) {
+  for (const char* setter :
+       {"omp_set_num_threads", "openblas_set_num_threads", "MKL_Set_Num_Threads"}) {
+    if (void* symbol = dlsym(RTLD_DEFAULT, setter)) {
+      reinterpret_cast<void (*)(int)>(symbol)(threads);
+    }
+  }
+}
+
+}  // namespace lockstep
