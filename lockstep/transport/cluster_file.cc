@@ -1,0 +1,303 @@
+// Reads a cluster file: every key is known, has the right type and a value that can be built, or
+// the error names the line.
+#include "lockstep/transport/cluster_file.h"
+
+#include <fmt/format.h>
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <iterator>
+#include <limits>
+
+#include "lockstep/base/error.h"
+#include "lockstep/base/text.h"
+
+namespace lockstep {
+namespace {
+
+constexpr double kFastest = 1e15;  // bytes a second
+constexpr double kLongest = 1e6;   // seconds of latency
+constexpr double kSlowest = 1e9;   // factor of a slow host
+constexpr double kLimit = 1e9;     // of a host's speed
+
+// One table of the file, with the sentences for what is wrong in it.
+class Reader {
+ public:
+  Reader(const toml::table& table, std::string file, std::string section)
+      : table_(table), file_(std::move(file)), section_(std::move(section)) {}
+
+  void allow(const std::vector<std::string>& keys) const {
+    for (const auto& [key, node] : table_) {
+      const std::string name(key.str());
+      if (std::find(keys.begin(), keys.end(), name) == keys.end()) {
+        throw ConfigError(
+            "{}:{}: {}", file_, key.source().begin.line,
+            unknown_name("key" + (section_.empty() ? "" : " in " + section_), name, keys));
+      }
+    }
+  }
+
+  bool has(const char* key) const { return table_.contains(key); }
+
+  void require(const char* key, const char* why) const {
+    if (!has(key)) throw ConfigError("{}: {} is missing; {}", file_, full(key), why);
+  }
+
+  // "rack.toml:7: latency", to begin an error with.
+  std::string where(const char* key) const {
+    const toml::node* node = table_.get(key);
+    return fmt::format("{}:{}: {}", file_, node ? node->source().begin.line : 1, full(key));
+  }
+
+  std::int64_t integer(const char* key, std::int64_t fallback, std::int64_t least,
+                       std::int64_t most) const {
+    if (!has(key)) return fallback;
+    return whole(table_.at(key), where(key), least, most);
+  }
+
+  double real(const char* key, double fallback, double least, double most, bool above) const {
+    if (!has(key)) return fallback;
+    const auto value = table_.at(key).value<double>();
+    if (!value || !table_.at(key).is_number()) {
+      throw ConfigError("{} must be a number", where(key));
+    }
+    return within(*value, key, least, most, above);
+  }
+
+  using Parse = double (*)(std::string_view, const std::string&);
+  double quantity(const char* key, double fallback, double most, bool above, Parse parse) const {
+    if (!has(key)) return fallback;
+    const toml::node& node = table_.at(key);
+    if (node.is_string()) {
+      return within(parse(*node.value<std::string>(), where(key)), key, 0, most, above);
+    }
+    if (!node.is_number()) {
+      throw ConfigError("{} must be a text with a unit, such as \"{}\", or a number of {}",
+                        where(key), above ? "1Gbit/s" : "50us",
+                        above ? "bytes a second" : "seconds");
+    }
+    return within(*node.value<double>(), key, 0, most, above);
+  }
+  double bandwidth(const char* key, double fallback) const {
+    return quantity(key, fallback, kFastest, true, parse_bandwidth);
+  }
+  double latency(const char* key, double fallback) const {
+    return quantity(key, fallback, kLongest, false, parse_latency);
+  }
+
+  std::vector<int> counts(const char* key) const {
+    const toml::array* list = table_.at(key).as_array();
+    if (list == nullptr || list->empty()) {
+      throw ConfigError("{} must be a list of whole numbers, such as [4, 4]", where(key));
+    }
+    std::vector<int> values;
+    for (const toml::node& node : *list) {
+      values.push_back(static_cast<int>(whole(node, where(key), 1, kMostHosts)));
+    }
+    return values;
+  }
+
+ private:
+  std::string full(const char* key) const {
+    return section_.empty() ? key : fmt::format("{} {}", section_, key);
+  }
+
+  static std::int64_t whole(const toml::node& node, const std::string& where, std::int64_t least,
+                            std::int64_t most) {
+    const auto* value = node.as_integer();
+    if (value == nullptr || value->get() < least || value->get() > most) {
+      throw ConfigError("{} must be a whole number from {} to {}{}", where, least, most,
+                        value ? fmt::format(", not {}", value->get()) : "");
+    }
+    return value->get();
+  }
+
+  double within(double value, const char* key, double least, double most, bool above) const {
+    if (std::isfinite(value) && (above ? value > least : value >= least) && value <= most) {
+      return value;
+    }
+    throw ConfigError("{} must be {} {:g} and at most {:g}, not {:g}", where(key),
+                      above ? "above" : "at least", least, most, value);
+  }
+
+  const toml::table& table_;
+  std::string file_, section_;
+};
+
+int product(const std::vector<int>& factors, const std::string& where) {
+  std::int64_t total = 1;
+  for (int factor : factors) {
+    total *= factor;
+    if (total > kMostHosts) throw ConfigError("{} makes more than {} hosts", where, kMostHosts);
+  }
+  return static_cast<int>(total);
+}
+
+// The hosts that the shape implies; a `hosts` that says otherwise is an error.
+void settle_hosts(ClusterDescription& cluster, const Reader& reader, int implied,
+                  const char* from) {
+  if (cluster.hosts != 0 && cluster.hosts != implied) {
+    throw ConfigError("{} = {}, but {} makes {}; leave out hosts or make them agree",
+                      reader.where("hosts"), cluster.hosts, from, implied);
+  }
+  cluster.hosts = implied;
+}
+
+void read_fat_tree(ClusterDescription& cluster, const Reader& reader) {
+  reader.require("down",
+                 "a fat-tree needs it, such as down = [4, 4]: 4 hosts a switch, 4 switches");
+  cluster.down = reader.counts("down");
+  const std::vector<int> ones(cluster.down.size(), 1);
+  cluster.up = reader.has("up") ? reader.counts("up") : ones;
+  cluster.cables = reader.has("cables") ? reader.counts("cables") : ones;
+  for (const char* key : {"up", "cables"}) {
+    const auto& list = key[0] == 'u' ? cluster.up : cluster.cables;
+    if (list.size() != cluster.down.size()) {
+      throw ConfigError("{} has {} numbers; it needs one a level as down has: {}",
+                        reader.where(key), list.size(), cluster.down.size());
+    }
+    product(list, reader.where(key));
+  }
+  settle_hosts(cluster, reader, product(cluster.down, reader.where("down")), "down");
+}
+
+void read_two_level(ClusterDescription& cluster, const Reader& reader) {
+  for (const char* key : {"machines", "per_machine", "inside_bandwidth", "inside_latency",
+                          "between_bandwidth", "between_latency"}) {
+    reader.require(key,
+                   "topology = \"two-level\" needs machines, per_machine, inside_bandwidth, "
+                   "inside_latency, between_bandwidth and between_latency");
+  }
+  cluster.machines = static_cast<int>(reader.integer("machines", 0, 1, kMostHosts));
+  cluster.per_machine = static_cast<int>(reader.integer("per_machine", 0, 1, kMostHosts));
+  cluster.inside_bandwidth = reader.bandwidth("inside_bandwidth", 0);
+  cluster.inside_latency = reader.latency("inside_latency", 0);
+  cluster.between_bandwidth = reader.bandwidth("between_bandwidth", 0);
+  cluster.between_latency = reader.latency("between_latency", 0);
+  if (cluster.between_latency < cluster.inside_latency) {
+    throw ConfigError("{} must be at least inside_latency: who leaves a machine crosses its inside",
+                      reader.where("between_latency"));
+  }
+  settle_hosts(cluster, reader,
+               product({cluster.machines, cluster.per_machine}, reader.where("machines")),
+               "machines times per_machine");
+}
+
+void read_shape(ClusterDescription& cluster, const toml::table& root, const Reader& reader) {
+  const std::vector<std::string> names = {"star", "fat-tree", "torus", "two-level"};
+  std::vector<std::string> keys = {"topology", "hosts", "ranks_per_host",
+                                   "speed",    "slow",  "stragglers"};
+  const auto also = [&](std::initializer_list<const char*> more) {
+    keys.insert(keys.end(), more.begin(), more.end());
+  };
+  std::string topology = "star";
+  if (reader.has("topology")) {
+    const auto given = root["topology"].value<std::string>();
+    if (!given || std::find(names.begin(), names.end(), *given) == names.end()) {
+      throw ConfigError("{}: {}", reader.where("topology"),
+                        unknown_name("topology", given.value_or("?"), names));
+    }
+    topology = *given;
+  }
+  cluster.topology =
+      static_cast<Topology>(std::find(names.begin(), names.end(), topology) - names.begin());
+
+  if (topology == "two-level") {
+    also({"machines", "per_machine", "inside_bandwidth", "inside_latency", "between_bandwidth",
+          "between_latency"});
+  } else {
+    also({"bandwidth", "latency"});
+  }
+  if (topology == "star") also({"backbone"});
+  if (topology == "torus") also({"dims"});
+  if (topology == "fat-tree") also({"down", "up", "cables"});
+  reader.allow(keys);
+
+  cluster.hosts = static_cast<int>(reader.integer("hosts", 0, 1, kMostHosts));
+  cluster.ranks_per_host = static_cast<int>(reader.integer("ranks_per_host", 0, 1, kMostHosts));
+  cluster.speed = reader.real("speed", 1, 0, kLimit, true);
+  cluster.bandwidth = reader.bandwidth("bandwidth", cluster.bandwidth);
+  cluster.latency = reader.latency("latency", cluster.latency);
+  cluster.backbone = reader.bandwidth("backbone", 0);
+  if (topology == "fat-tree") read_fat_tree(cluster, reader);
+  if (topology == "two-level") read_two_level(cluster, reader);
+  if (topology == "torus") {
+    reader.require("dims", "a torus needs its sizes, such as dims = [4, 4]");
+    cluster.dims = reader.counts("dims");
+    settle_hosts(cluster, reader, product(cluster.dims, reader.where("dims")), "dims");
+  }
+}
+
+void read_slow(ClusterDescription& cluster, const toml::table& root, const Reader& reader) {
+  if (!reader.has("slow")) return;
+  const toml::array* list = root["slow"].as_array();
+  if (list == nullptr) {
+    throw ConfigError("{} must be a list of tables: [[slow]] with host and factor",
+                      reader.where("slow"));
+  }
+  for (const toml::node& node : *list) {
+    if (!node.is_table()) {
+      throw ConfigError("{} must be a list of tables: [[slow]] with host and factor",
+                        reader.where("slow"));
+    }
+    const Reader entry(*node.as_table(), cluster.name, "[[slow]]");
+    entry.allow({"host", "factor"});
+    entry.require("host", "which host is slow, from 0");
+    entry.require("factor", "how many times as long its computation takes");
+    const int last = (cluster.hosts > 0 ? cluster.hosts : kMostHosts) - 1;
+    const int host = static_cast<int>(entry.integer("host", 0, 0, last));
+    for (const auto& other : cluster.slow) {
+      if (other.host == host) throw ConfigError("{} {} is there twice", entry.where("host"), host);
+    }
+    cluster.slow.push_back({host, entry.real("factor", 1, 0, kSlowest, true)});
+  }
+}
+
+void read_stragglers(ClusterDescription& cluster, const toml::table& root, const Reader& reader) {
+  if (!reader.has("stragglers")) return;
+  const toml::table* table = root["stragglers"].as_table();
+  if (table == nullptr) {
+    throw ConfigError("{} must be a table: [stragglers] with probability, factor and seed",
+                      reader.where("stragglers"));
+  }
+  const Reader entry(*table, cluster.name, "[stragglers]");
+  entry.allow({"probability", "factor", "seed"});
+  entry.require("probability", "how likely a piece of computation is slowed, from 0 to 1");
+  entry.require("factor", "how many times as long it takes then");
+  cluster.stragglers.probability = entry.real("probability", 0, 0, 1, false);
+  cluster.stragglers.factor = entry.real("factor", 1, 0, kSlowest, true);
+  cluster.stragglers.seed = static_cast<std::uint64_t>(
+      entry.integer("seed", 1, 0, std::numeric_limits<std::int64_t>::max()));
+}
+
+}  // namespace
+
+ClusterDescription parse_cluster(std::string_view text, const std::string& name) {
+  toml::table root;
+  try {
+    root = toml::parse(text, name);
+  } catch (const toml::parse_error& error) {
+    throw ConfigError("{}:{}:{}: {}", name, error.source().begin.line, error.source().begin.column,
+                      error.description());
+  }
+  ClusterDescription cluster;
+  cluster.name = name;
+  const Reader reader(root, name, "");
+  read_shape(cluster, root, reader);
+  read_slow(cluster, root, reader);
+  read_stragglers(cluster, root, reader);
+  return cluster;
+}
+
+ClusterDescription load_cluster(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  std::string text;
+  if (file) text.assign(std::istreambuf_iterator<char>(file), {});
+  // Opening a directory succeeds; reading it does not.
+  if (!file) throw ConfigError("cannot read the cluster file {}; is the path right?", path);
+  return parse_cluster(text, path);
+}
+
+}  // namespace lockstep
