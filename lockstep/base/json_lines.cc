@@ -2,27 +2,52 @@
 
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <iterator>
 #include <ostream>
 
 #include "lockstep/base/error.h"
 
 namespace lockstep {
+namespace {
 
-JsonLines::JsonLines(const std::string& path, Open mode)
-    : file_(path, mode == Open::kAppend ? std::ios::app : std::ios::trunc), out_(&file_) {
+std::string read_all(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) throw DataError("cannot read {}: {}", path, std::strerror(errno));
+  try {
+    return {std::istreambuf_iterator<char>(file), {}};
+  } catch (const std::ios::failure&) {  // a folder opens like a file, but has nothing to read
+    throw DataError("cannot read {}: {}", path, std::strerror(errno));
+  }
+}
+
+// Cuts off what a killed writer left of its last line; a line appended to it would be lost too.
+void drop_torn_line(const std::string& path) {
+  if (!std::filesystem::is_regular_file(path)) return;
+  const std::string text = read_all(path);
+  const auto end = text.rfind('\n');
+  const std::size_t whole = end == std::string::npos ? 0 : end + 1;
+  if (whole == text.size()) return;
+  std::error_code error;
+  std::filesystem::resize_file(path, whole, error);
+  if (error) throw DataError("cannot write {}: {}", path, error.message());
+}
+
+}  // namespace
+
+JsonLines::JsonLines(const std::string& path, Open mode) : out_(&file_), name_(path) {
+  if (mode == Open::kAppend) drop_torn_line(path);
+  file_.open(path, mode == Open::kAppend ? std::ios::app : std::ios::trunc);
   if (!file_) throw DataError("cannot write {}: {}", path, std::strerror(errno));
 }
 
 void JsonLines::write(const Json& object) {
   *out_ << object.dump(-1, ' ', false, Json::error_handler_t::replace) + "\n" << std::flush;
-  if (!*out_) throw DataError("cannot write a line of JSON: {}", std::strerror(errno));
+  if (!*out_) throw DataError("cannot write {}: {}", name_, std::strerror(errno));
 }
 
 std::vector<Json> read_json_lines(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw DataError("cannot read {}: {}", path, std::strerror(errno));
-  const std::string text{std::istreambuf_iterator<char>(file), {}};
+  const std::string text = read_all(path);
   std::vector<Json> lines;
   std::size_t begin = 0;
   for (int number = 1;; ++number) {

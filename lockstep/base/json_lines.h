@@ -17,7 +17,7 @@ using Json = nlohmann::ordered_json;
 class JsonLines {
  public:
   explicit JsonLines(std::ostream& out) : out_(&out) {}
-  enum class Open { kTruncate, kAppend };
+  enum class Open { kTruncate, kAppend };  // kAppend drops a torn last line first
   explicit JsonLines(const std::string& path, Open mode = Open::kTruncate);  // DataError
   JsonLines(const JsonLines&) = delete;
   JsonLines& operator=(const JsonLines&) = delete;
@@ -27,6 +27,7 @@ class JsonLines {
  private:
   std::ofstream file_;
   std::ostream* out_;
+  std::string name_ = "a line of JSON";
 };
 
 // Every line of a file. A last line without an end of line is what a killed writer left: dropped.

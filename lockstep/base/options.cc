@@ -25,7 +25,7 @@ std::string quoted(std::string_view text) {
     if (c == '"' || c == '\\') out += '\\';
     if (c == '\n') {
       out += "\\n";
-    } else if (static_cast<unsigned char>(c) < 0x20) {
+    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
       out += fmt::format("\\u{:04x}", static_cast<int>(c));
     } else {
       out += c;
@@ -41,7 +41,8 @@ std::string real_text(double value) {
   return text;
 }
 
-bool parse_flag(std::string_view text, const std::string& where) {
+bool parse_flag(std::string_view written, const std::string& where) {
+  const std::string text = trim(written);
   for (const char* yes : {"true", "yes", "on", "1"}) {
     if (text == yes) return true;
   }
@@ -125,9 +126,17 @@ std::string Option::bounds() const {
 }
 
 void Option::check_bounds(double value, const std::string& where) const {
-  const bool ok = !std::isnan(value) && (!least_ || value >= *least_) &&
-                  (!most_ || value <= *most_) && (!above_ || value > *above_);
+  if (std::isnan(value)) throw ConfigError("{} is nan; it must be a number", where);
+  const bool ok =
+      (!least_ || value >= *least_) && (!most_ || value <= *most_) && (!above_ || value > *above_);
   if (!ok) throw ConfigError("{} is {}; it must be {}", where, value, bounds());
+}
+
+void Option::check_choice(const std::string& value, const std::string& where) const {
+  if (choices_.empty()) return;
+  if (std::find(choices_.begin(), choices_.end(), value) == choices_.end()) {
+    throw ConfigError("{}: {}", where, unknown_name("value", value, choices_));
+  }
 }
 
 OptionValue Option::parse(std::string_view text, const std::string& owner) const {
@@ -160,18 +169,19 @@ OptionValue Option::accept(OptionValue value, const std::string& owner) const {
                    [&](const std::vector<double>& items) {
                      for (const double v : items) check_bounds(v, where);
                    },
-                   [&](const std::string& v) {
-                     if (choices_.empty()) return;
-                     if (std::find(choices_.begin(), choices_.end(), v) == choices_.end()) {
-                       throw ConfigError("{}: {}", where, unknown_name("value", v, choices_));
-                     }
+                   [&](const std::string& v) { check_choice(v, where); },
+                   [&](const std::vector<std::string>& items) {
+                     for (const auto& v : items) check_choice(v, where);
                    },
-                   [](const auto&) {}},
+                   [](bool) {}},
              value);
   return value;
 }
 
 Option& OptionSet::add(std::string name, OptionValue fallback, std::string sentence) {
+  for (const auto& known : options_) {
+    LOCKSTEP_CHECK(known.name() != name, "two options named \"{}\"", name);
+  }
   options_.emplace_back(std::move(name), std::move(fallback), std::move(sentence));
   return options_.back();
 }

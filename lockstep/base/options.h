@@ -46,6 +46,7 @@ class Option {
 
  private:
   void check_bounds(double value, const std::string& where) const;
+  void check_choice(const std::string& value, const std::string& where) const;
 
   std::string name_;
   OptionValue fallback_;

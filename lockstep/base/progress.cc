@@ -36,11 +36,13 @@ Progress::~Progress() {
 }
 
 void Progress::update(std::uint64_t done, double now, const std::string& note) {
+  if (finished_) return;
   if (!any_) began_ = now;
   const double period = style_ == Style::kTerminal ? kTerminalPeriod : kPlainPeriod;
   if (any_ && done < total_ && now - drawn_ < period) return;
   any_ = true;
   drawn_ = now;
+  finished_ = done >= total_;
   draw(done, now, note);
 }
 
@@ -62,8 +64,8 @@ void Progress::draw(std::uint64_t done, double now, const std::string& note) {
   for (std::size_t i = 0; i < kBarWidth; ++i) bar += i < full ? "█" : "░";
   // Back to the first column, and clear what a longer line left behind.
   out_ << fmt::format("\r\x1b[K{} {} {}", title_, bar, counts);
-  open_ = done < total_;
-  if (!open_) out_ << "\n";
+  open_ = !finished_;
+  if (finished_) out_ << "\n";
   out_ << std::flush;
 }
 

@@ -20,6 +20,7 @@ class Progress {
   Progress& operator=(const Progress&) = delete;
 
   // Draws at most every 0.1 s (terminal) or 10 s (plain); the first and the last are always drawn.
+  // The last is the first with done = total: updates after it are not drawn.
   void update(std::uint64_t done, double now_seconds, const std::string& note = "");
 
  private:
@@ -32,6 +33,7 @@ class Progress {
   double began_ = 0;
   double drawn_ = 0;
   bool any_ = false;
+  bool finished_ = false;
   bool open_ = false;  // a terminal line without its end
 };
 

@@ -30,7 +30,8 @@ double Random::uniform() {
 }
 
 double Random::uniform(double low, double high) {
-  return low + (high - low) * uniform();
+  const double value = low + (high - low) * uniform();
+  return value < high ? value : std::nextafter(high, low);  // the sum may have rounded up
 }
 
 std::uint64_t Random::below(std::uint64_t bound) {

@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <cmath>
 #include <limits>
@@ -16,7 +17,7 @@ template <typename T>
 T parse_number(std::string_view text, std::string_view what, std::string_view kind) {
   const std::string clean = trim(text);
   std::string_view digits = clean;
-  if (digits.starts_with('+')) digits.remove_prefix(1);
+  if (digits.starts_with('+') && !digits.starts_with("+-")) digits.remove_prefix(1);
   T value{};
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
   if (error == std::errc::result_out_of_range) {
@@ -83,7 +84,8 @@ std::size_t parse_size(std::string_view text, std::string_view what) {
   double unit = 1;
   if (!clean.empty() && (clean.back() == 'B' || clean.back() == 'b')) clean.pop_back();
   if (!clean.empty()) {
-    const auto shift = std::string_view("KMGT").find(static_cast<char>(std::toupper(clean.back())));
+    const int last = std::toupper(static_cast<unsigned char>(clean.back()));
+    const auto shift = std::string_view("KMGT").find(static_cast<char>(last));
     if (shift != std::string_view::npos) {
       unit = std::pow(1024.0, static_cast<double>(shift + 1));
       clean.pop_back();
@@ -97,7 +99,7 @@ std::size_t parse_size(std::string_view text, std::string_view what) {
                       trim(text));
   }
   const double bytes = value * unit;
-  if (!(bytes >= 0) || bytes > 9.0e15) {
+  if (!(bytes >= 0) || bytes > 0x1.0p53) {  // beyond it a double skips bytes
     throw ConfigError("{}: \"{}\" is out of range; sizes go from 0 to 8192T", what, trim(text));
   }
   return static_cast<std::size_t>(bytes);
@@ -107,7 +109,8 @@ std::string format_size(std::size_t bytes) {
   constexpr std::string_view kUnits = "KMGT";
   double value = static_cast<double>(bytes);
   std::size_t unit = 0;
-  while (value >= 1024 && unit < kUnits.size()) {
+  // 1023.95K would be written as 1024K: it is 1M.
+  while (value >= (unit == 0 ? 1024 : 1023.95) && unit < kUnits.size()) {
     value /= 1024;
     ++unit;
   }
@@ -129,7 +132,9 @@ std::string nearest_name(std::string_view name, std::span<const std::string> can
   for (const auto& candidate : candidates) {
     const bool begins = name.size() >= 2 && candidate.starts_with(name);
     const std::size_t distance = begins ? 1 : edit_distance(name, candidate);
-    if (distance < best_distance) {
+    // A name of which every letter would change is not near, however short.
+    const bool related = distance < std::max(name.size(), candidate.size());
+    if (related && distance < best_distance) {
       best_distance = distance;
       best = candidate;
     }
@@ -140,8 +145,8 @@ std::string nearest_name(std::string_view name, std::span<const std::string> can
 std::string unknown_name(std::string_view what, std::string_view name,
                          std::span<const std::string> candidates) {
   const std::string near = nearest_name(name, candidates);
-  return fmt::format("unknown {} \"{}\"{}. Valid: {}", what, name,
-                     near.empty() ? "" : fmt::format("; did you mean \"{}\"?", near),
+  return fmt::format("unknown {} \"{}\"{} Valid: {}", what, name,
+                     near.empty() ? "." : fmt::format("; did you mean \"{}\"?", near),
                      fmt::join(candidates, ", "));
 }
 
