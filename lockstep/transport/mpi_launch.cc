@@ -1,0 +1,78 @@
+#include "lockstep/transport/mpi_launch.h"
+
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <climits>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <vector>
+
+#include "lockstep/base/error.h"
+
+extern char** environ;
+
+namespace lockstep {
+namespace {
+
+std::atomic<pid_t> mpirun_process{0};
+
+void pass_on(int signal) {
+  if (const pid_t process = mpirun_process.load(); process > 0) kill(process, signal);
+}
+
+// mpirun would take /proc/self/exe for itself.
+std::string this_program() {
+  char path[PATH_MAX];
+  const ssize_t length = readlink("/proc/self/exe", path, sizeof path);
+  if (length <= 0) throw ConfigError("cannot find this program's file: {}", std::strerror(errno));
+  return {path, static_cast<std::size_t>(length)};
+}
+
+}  // namespace
+
+int run_under_mpirun(int ranks, int argc, char** argv) {
+  if (getuid() == 0) {  // Open MPI refuses root unless told twice
+    setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 0);
+    setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 0);
+  }
+  // Not bound: a rank's companions and its model's threads may use idle cores.
+  std::vector<std::string> words{"mpirun",    "-n",   std::to_string(ranks), "--oversubscribe",
+                                 "--bind-to", "none", this_program()};
+  words.insert(words.end(), argv + 1, argv + argc);
+  std::vector<char*> arguments;
+  for (auto& word : words) arguments.push_back(word.data());
+  arguments.push_back(nullptr);
+
+  // A Ctrl-C reaches mpirun directly, and this process must live to pass on its exit code. (A
+  // handler and not SIG_IGN, which mpirun would inherit.)
+  struct sigaction action {};
+  action.sa_handler = pass_on;
+  action.sa_flags = SA_RESTART;
+  sigaction(SIGTERM, &action, nullptr);
+  sigaction(SIGHUP, &action, nullptr);
+  action.sa_handler = [](int) {};
+  sigaction(SIGINT, &action, nullptr);
+
+  pid_t process = 0;
+  const int error = posix_spawnp(&process, "mpirun", nullptr, nullptr, arguments.data(), environ);
+  if (error != 0) {
+    throw ConfigError(
+        "cannot start mpirun ({}): install Open MPI (Debian: openmpi-bin), or use world = "
+        "\"threads\"",
+        std::strerror(error));
+  }
+  mpirun_process = process;
+  int status = 0;
+  while (waitpid(process, &status, 0) < 0 && errno == EINTR) {
+  }
+  mpirun_process = 0;
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+}  // namespace lockstep
