@@ -60,6 +60,9 @@ bool end_run(int from_worker, const std::string& sentence, const std::string& ho
   if (page.head().ranks.load() == 0 || rank >= page.processes()) return false;
   StatusBoard board = page.board();
   if (board.failed()) return true;
+  // Ranks that were about to wait for the dead one do so by then, and the report says it.
+  const timespec settle{0, 50'000'000};
+  nanosleep(&settle, nullptr);
   page.board(page.processes()).line(rank).die(how.c_str());
   page.note_exit_code(exit_code);
   const bool prints = page.claim_printing(rank);

@@ -41,9 +41,10 @@ int run_under_mpirun(int ranks, int argc, char** argv) {
     setenv("OMPI_ALLOW_RUN_AS_ROOT", "1", 0);
     setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1", 0);
   }
-  // Not bound: a rank's companions and its model's threads may use idle cores.
-  std::vector<std::string> words{"mpirun",    "-n",   std::to_string(ranks), "--oversubscribe",
-                                 "--bind-to", "none", this_program()};
+  // Not bound: a rank's companions and its model's threads may use idle cores. Quiet: when a run
+  // fails the report says why, and mpirun's own page of text only hides it.
+  std::vector<std::string> words{"mpirun",          "--quiet",   "-n",   std::to_string(ranks),
+                                 "--oversubscribe", "--bind-to", "none", this_program()};
   words.insert(words.end(), argv + 1, argv + argc);
   std::vector<char*> arguments;
   for (auto& word : words) arguments.push_back(word.data());
