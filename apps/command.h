@@ -1,0 +1,13 @@
+// The subcommands of the program. Each adds itself to the command line and returns at once; what it
+// does runs when it was chosen.
+#pragma once
+
+#include <CLI/CLI.hpp>
+
+namespace lockstep {
+
+void add_list_command(CLI::App& app);
+void add_explain_command(CLI::App& app);
+void add_bench_command(CLI::App& app);
+
+}  // namespace lockstep
