@@ -55,7 +55,7 @@ MpiSession* MpiSession::running() {
 
 MpiSession::MpiSession() {
   // Open MPI's single-copy path writes a message that is too long past the end of the buffer before
-  // it notices; and at the size of our pieces two copies are faster (bench/README.md).
+  // it notices; and at the size of our pieces two copies are faster (64 KB: 12 µs against 23).
   setenv("OMPI_MCA_btl_vader_single_copy_mechanism", "none", 0);
   int provided = MPI_THREAD_SINGLE;
   mpi_check(MPI_Init_thread(nullptr, nullptr, MPI_THREAD_MULTIPLE, &provided), "MPI_Init_thread");
