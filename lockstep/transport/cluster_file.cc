@@ -7,9 +7,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <limits>
+#include <sstream>
 
 #include "lockstep/base/error.h"
 #include "lockstep/base/text.h"
@@ -293,11 +294,12 @@ ClusterDescription parse_cluster(std::string_view text, const std::string& name)
 
 ClusterDescription load_cluster(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
-  std::string text;
-  if (file) text.assign(std::istreambuf_iterator<char>(file), {});
-  // Opening a directory succeeds; reading it does not.
-  if (!file) throw ConfigError("cannot read the cluster file {}; is the path right?", path);
-  return parse_cluster(text, path);
+  std::ostringstream text;
+  if (file) text << file.rdbuf();
+  if (!file || std::filesystem::is_directory(path)) {  // a directory opens, but is no file
+    throw ConfigError("cannot read the cluster file {}; is the path right?", path);
+  }
+  return parse_cluster(text.str(), path);
 }
 
 }  // namespace lockstep
