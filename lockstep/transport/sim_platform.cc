@@ -3,7 +3,6 @@
 // path takes exactly latency + bytes / bandwidth, which is the law that users can check by hand.
 #include "lockstep/transport/sim_platform.h"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 #include <xbt/log.h>
 
@@ -13,6 +12,7 @@
 #include <utility>
 
 #include "lockstep/base/error.h"
+#include "lockstep/transport/sim_leftovers.h"
 
 namespace lockstep {
 namespace {
@@ -38,15 +38,6 @@ void configure() {
   s4u::Engine::set_config("network/crosstraffic:0");  // answers take no bandwidth
   // Touched pages count only. Two megabytes and a guard page never become a huge page.
   s4u::Engine::set_config("contexts/stack-size:2048");
-}
-
-// SimGrid's clock goes on where the last engine stopped, and the same run later in a process would
-// round its times otherwise and might break ties in another order. Where the library exports the
-// clock it starts at zero again.
-void reset_clock() {
-  static auto* const clock =
-      static_cast<double*>(dlsym(RTLD_DEFAULT, "_ZN7simgrid6kernel10EngineImpl4now_E"));
-  if (clock != nullptr) *clock = 0;
 }
 
 // The engine takes over SIGINT to print its own report; the program has a better use for it.
@@ -171,7 +162,7 @@ std::vector<s4u::Host*> build_fat_tree(const ClusterDescription& cluster) {
 
 SimPlatform::SimPlatform(const ClusterDescription& cluster, int ranks) {
   LOCKSTEP_CHECK(!s4u::Engine::has_instance(), "a simulation inside a simulation");
-  reset_clock();
+  clear_sim_leftovers();
   engine_ = make_engine();
   configure();
   switch (cluster.topology) {

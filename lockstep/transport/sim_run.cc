@@ -33,7 +33,9 @@ SimRun::SimRun(const ClusterDescription& cluster, int ranks, double timeout)
       board_(board_memory_.data(), ranks),
       companions_(static_cast<std::size_t>(ranks), 0),
       charges_(static_cast<std::size_t>(ranks), 0),
-      boxes_(static_cast<std::size_t>(ranks)) {}
+      boxes_(static_cast<std::size_t>(ranks)) {
+  watchdog_.bell = s4u::Semaphore::create(0);
+}
 
 void SimRun::start(int rank, int lane, std::function<void(Transport&)> body,
                    std::function<void()> ended) {
@@ -111,24 +113,26 @@ void SimRun::wake(SimLane& lane) {
   simcall([&] { lane.bell->release(); });
 }
 
+// Rests while nobody waits: a rank may compute for years, and looking at it would take for ever.
 void SimRun::watch() {
   while (!board_.failed()) {
-    double oldest = now();
     const SimLane* slowest = nullptr;
     for (const SimLane& lane : lanes_) {
-      if (lane.waiting && lane.since <= oldest) {
-        oldest = lane.since;
-        slowest = &lane;
-      }
+      if (lane.waiting && (slowest == nullptr || lane.since < slowest->since)) slowest = &lane;
     }
-    if (slowest != nullptr && now() >= oldest + timeout_) {
+    if (slowest == nullptr) {
+      sleep(watchdog_);
+      continue;
+    }
+    const double deadline = slowest->since + timeout_;
+    if (now() >= deadline) {
       auto status = slowest->line->read();
       status.peer = slowest->peer;
       status.since = slowest->since;
       fail(timeout_reason(slowest->rank, status, now(), timeout_));
       return;
     }
-    const double next = std::max(oldest + timeout_, now() + timeout_ / kLooks);
+    const double next = std::max(deadline, now() + timeout_ / kLooks);
     s4u::this_actor::sleep_until(platform_.began() + next);
   }
 }
@@ -212,6 +216,7 @@ void SimRun::wait(SimLane& lane, SimMessage& message) {
   lane.since = now();
   lane.line->wait(lane.peer, lane.what, lane.since);
   lane.waiting = true;
+  wake(watchdog_);
   lane.awaits = &message;
   while (!message.comm && !board_.failed()) sleep(lane);
   lane.awaits = nullptr;

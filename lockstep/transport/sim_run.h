@@ -97,6 +97,7 @@ class SimRun {
   AlignedVector<std::byte> board_memory_;
   StatusBoard board_;
   std::deque<SimLane> lanes_;
+  SimLane watchdog_;
   std::vector<int> companions_;
   std::vector<std::uint64_t> charges_;
   std::vector<std::unordered_map<Tag, Box>> boxes_;
