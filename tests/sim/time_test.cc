@@ -111,6 +111,9 @@ TEST(SimTime, TorusPaysLatencyAHop) {
   EXPECT_NEAR(transfer_time(toml, 16, 0, 1, 100'000), 10e-6 + 1e-3, 1e-8);
   EXPECT_NEAR(transfer_time(toml, 16, 0, 3, 100'000), 10e-6 + 1e-3, 1e-8);   // round the edge
   EXPECT_NEAR(transfer_time(toml, 16, 0, 10, 100'000), 40e-6 + 1e-3, 1e-8);  // two and two
+  const std::string oblong =
+      "topology = \"torus\"\ndims = [4, 2]\nbandwidth = \"100MB/s\"\nlatency = \"10us\"\n";
+  EXPECT_NEAR(transfer_time(oblong, 8, 0, 3, 100'000), 10e-6 + 1e-3, 1e-8);  // first varies fastest
   EXPECT_NEAR(transfer_time(toml, 17, 0, 16, 100'000), 1e-6 + 1e-5, 1e-8);   // the same host
 }
 

@@ -1,4 +1,5 @@
 // What the sim world promises beyond the laws of every world.
+#include <exception>
 #include <stdexcept>
 
 #include "sim_helpers.h"
@@ -181,8 +182,6 @@ TEST(SimWorld, AnotherRanksErrorWakesEverybody) {
     } catch (const CommError&) {
       EXPECT_NEAR(transport.now(), 1, 1e-6);
       ++told;
-      // Waiting while an exception is handled, as destructors do, must not mix up exceptions.
-      Task task;
       EXPECT_THROW(transport.charge(1), CommError);
       throw;
     }
@@ -192,6 +191,50 @@ TEST(SimWorld, AnotherRanksErrorWakesEverybody) {
   EXPECT_THAT(text, HasSubstr("ranks 0-1, 3: waiting 1.0 s for rank 2 (receive)"));
   EXPECT_THAT(text, HasSubstr("rank 2: died: out of luck"));
   run_on("", 4, [](Transport& transport) { meet(transport, 1); });
+}
+
+// All actors share a thread, and C++ keeps one stack of caught exceptions a thread.
+TEST(SimWorld, ExceptionsStayWithTheirRank) {
+  struct Talker {
+    Transport& transport;
+    ~Talker() {
+      EXPECT_EQ(std::uncaught_exceptions(), 1);
+      meet(transport, 1);
+      EXPECT_EQ(std::uncaught_exceptions(), 1);
+    }
+  };
+  run_on("", 5, [](Transport& transport) {
+    for (int i = 0; i < 10; ++i) {
+      const std::string mine = fmt::format("rank {} round {}", transport.rank(), i);
+      try {
+        const Talker talker{transport};
+        throw std::runtime_error(mine);
+      } catch (const std::exception&) {
+        transport.charge(0.1 * transport.rank());
+        meet(transport, 1);
+        try {
+          throw;
+        } catch (const std::exception& again) {
+          meet(transport, 1);
+          EXPECT_EQ(again.what(), mine);
+        }
+      }
+      EXPECT_EQ(std::uncaught_exceptions(), 0);
+      EXPECT_EQ(std::current_exception(), nullptr);
+    }
+  });
+}
+
+TEST(SimWorld, LongTimesAreNoTrouble) {
+  for (double start : {1e6, 1e9, 1e12}) {
+    run_on("", 4, [&](Transport& transport) {
+      transport.charge(start);
+      for (int i = 0; i < 100; ++i) meet(transport, 1);
+      EXPECT_NEAR(transport.now(), start + 200 * 50e-6, 1e-3 * start * 1e-3);
+    });
+  }
+  const auto deadlock = [](Transport& transport) { receive(transport, 0, 1, 8); };
+  EXPECT_THAT(error_of<CommError>(2, deadlock, 1e300), HasSubstr("waited"));
 }
 
 TEST(SimWorld, ErrorsOfTheUserComeAsTheyAre) {
