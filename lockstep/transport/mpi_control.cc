@@ -32,8 +32,9 @@ struct Entry {
 static_assert(std::is_trivially_copyable_v<Head> && std::is_trivially_copyable_v<Entry>);
 
 void append(std::vector<std::byte>& bytes, const void* data, std::size_t count) {
-  const auto* const first = static_cast<const std::byte*>(data);
-  bytes.insert(bytes.end(), first, first + count);
+  const std::size_t before = bytes.size();
+  bytes.resize(before + count);
+  std::memcpy(bytes.data() + before, data, count);
 }
 
 std::vector<std::byte> letter(const Head& head) {
