@@ -92,14 +92,16 @@ void Group::receive(int from, std::span<float> into) {
 }
 
 void Group::receive_bytes(int from, std::span<std::byte> into) {
-  std::vector<Request> requests;
   const std::size_t most = piece() * sizeof(float);
+  std::vector<Request> requests;
   for (std::size_t at = 0; at < into.size(); at += most) {
     const auto part = into.subspan(at, std::min(most, into.size() - at));
     requests.push_back(transport_.irecv(rank(from), tag_, part));
   }
+  std::size_t left = into.size();
   for (auto& request : requests) {
-    const std::size_t expected = request.bytes();
+    const std::size_t expected = std::min(most, left);
+    left -= expected;
     transport_.wait(request);
     if (request.bytes() != expected) {
       throw CommError(

@@ -54,7 +54,7 @@ void combine_in_tree(std::span<const std::span<float>> sources, Range block, Red
   }
 }
 
-// Half of every member's window, by turns: while one half is still read, the other is written.
+// Half of every member's window: while one half is still read, the other is written.
 std::vector<std::span<float>> half_windows(const SharedSpace& space, std::size_t half,
                                            std::size_t floats) {
   std::vector<std::span<float>> windows;
@@ -67,15 +67,13 @@ std::vector<std::span<float>> half_windows(const SharedSpace& space, std::size_t
 
 // Calls visit(segment of data, windows, own slice of the segment) for each segment in turn.
 template <typename Visit>
-void for_segments(const SharedSpace& space, std::span<float> data, Visit visit) {
+void for_segments(SharedSpace& space, std::span<float> data, Visit visit) {
   const std::size_t window = space.window(0).size() / sizeof(float);
   const std::size_t room = window / 2 / kGrain * kGrain;
-  std::size_t half = 0;
   for_blocks({0, data.size()}, room, [&](Range range) {
-    const auto windows = half_windows(space, half, room);
+    const auto windows = half_windows(space, space.next_half(), room);
     visit(slice(data, range), std::span(windows),
           grained_chunk(range.size, kGrain, space.size(), space.index()));
-    half = 1 - half;
   });
 }
 

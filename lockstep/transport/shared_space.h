@@ -40,6 +40,10 @@ class SharedSpace {
   bool direct() const { return windows_.empty(); }
   std::span<std::byte> window(int i) const { return windows_[static_cast<std::size_t>(i)]; }
 
+  // Which half of the windows is whose turn: 0 and 1 alternate, call by call, on all members alike.
+  // With a meeting between two calls, nobody still reads the half that is written next but one.
+  std::size_t next_half() { return turns_++ % 2; }
+
   // Returns when all have come. Size and kind of the cards must agree: otherwise a CommError
   // names the ranks, for they are not in the same operation.
   void meet(const Card& mine);
@@ -56,6 +60,7 @@ class SharedSpace {
   std::shared_ptr<void> keep_;
   std::vector<std::span<std::byte>> windows_;
   std::uint32_t round_ = 0;
+  std::size_t turns_ = 0;
 };
 
 }  // namespace lockstep

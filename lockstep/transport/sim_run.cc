@@ -70,12 +70,12 @@ void SimRun::finish() {
   platform_.run();
   if (!board_.failed()) return;
   if (as_it_is_) std::rethrow_exception(as_it_is_);
-  throw CommError("{}", board_.reason());
+  throw CommError("{}", reason_);
 }
 
 // Called in a catch block. If the run has failed already, this error is only the echo of that.
 void SimRun::body_failed(SimLane& lane) {
-  if (board_.failed()) return;
+  if (board_.failed() && &lane != abandoning_) return;
   std::string what = "unknown exception";
   try {
     throw;
@@ -89,7 +89,15 @@ void SimRun::body_failed(SimLane& lane) {
   } catch (...) {
   }
   lane.line->die(what.c_str());
-  fail(fmt::format("rank {} failed: {}", lane.rank, what));
+  const std::string reason = fmt::format("rank {} failed: {}", lane.rank, what);
+  fail(reason);
+  if (abandoning_ == &lane) reason_ = reason + board_.report(now());
+}
+
+void SimRun::abandon(SimLane& lane) {
+  if (board_.failed()) return;
+  abandoning_ = &lane;
+  fail(fmt::format("rank {} failed while its companion was at work", lane.rank));
 }
 
 void SimRun::check() const {
@@ -99,6 +107,7 @@ void SimRun::check() const {
 // Whoever travels or computes wakes up by himself, in simulated time that costs nothing.
 void SimRun::fail(const std::string& reason) {
   if (!board_.fail(reason + board_.report(now()))) return;
+  reason_ = board_.reason();
   for (SimLane& lane : lanes_) wake(lane);
 }
 

@@ -77,7 +77,10 @@ class SimRun {
 
   void check() const;                    // throws if the run has failed
   void fail(const std::string& reason);  // wakes whoever sleeps
-  void sleep(SimLane& lane);             // until somebody wakes it
+  // An exception is on its way through this lane's body: ends the run now, and leaves it to the
+  // exception, once it has come through, to say why.
+  void abandon(SimLane& lane);
+  void sleep(SimLane& lane);  // until somebody wakes it
   void wake(SimLane& lane);
   void watch();  // the watchdog: ends waits beyond the time-out
 
@@ -102,7 +105,9 @@ class SimRun {
   std::vector<std::uint64_t> charges_;
   std::vector<std::unordered_map<Tag, Box>> boxes_;
   std::vector<simgrid::s4u::CommPtr> abandoned_;  // under way, but withdrawn by one side
-  std::exception_ptr as_it_is_;                   // the ConfigError or DataError that came first
+  const SimLane* abandoning_ = nullptr;
+  std::string reason_;           // why the run failed
+  std::exception_ptr as_it_is_;  // the ConfigError or DataError that came first
 };
 
 }  // namespace lockstep

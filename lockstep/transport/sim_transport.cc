@@ -1,6 +1,7 @@
 #include "lockstep/transport/sim_transport.h"
 
 #include <cmath>
+#include <exception>
 
 #include "lockstep/base/error.h"
 #include "lockstep/base/random.h"
@@ -41,8 +42,12 @@ class SimCompanion : public Companion {
   };
 
   SimCompanion(SimRun& run, SimLane& lane, std::shared_ptr<End> end)
-      : run_(run), lane_(lane), end_(std::move(end)) {}
-  ~SimCompanion() override { rest(); }
+      : run_(run), lane_(lane), end_(std::move(end)), exceptions_(std::uncaught_exceptions()) {}
+  ~SimCompanion() override {
+    // When the rank itself is failing, the companion must not wait for it for ever.
+    if (std::uncaught_exceptions() > exceptions_) run_.abandon(lane_);
+    rest();
+  }
 
   void join() override {
     rest();
@@ -60,6 +65,7 @@ class SimCompanion : public Companion {
   SimRun& run_;
   SimLane& lane_;
   std::shared_ptr<End> end_;
+  int exceptions_;
 };
 
 }  // namespace

@@ -35,7 +35,7 @@ class ThreadCompanion : public Companion {
   ~ThreadCompanion() override {
     // When the rank itself is failing, the companion must not wait for it for ever.
     if (std::uncaught_exceptions() > exceptions_) {
-      run_.board.fail(fmt::format("rank {} stopped while its companion was at work", rank_));
+      run_.board.fail(fmt::format("rank {} failed while its companion was at work", rank_));
     }
     if (thread_.joinable()) thread_.join();
   }
@@ -78,7 +78,7 @@ void ThreadsRun::record(int rank, int lane, std::exception_ptr error) {
   }
   board.line(rank, lane).die(what.c_str());
   const std::string reason =
-      fmt::format("rank {} stopped: {}{}", rank, what, board.report(wall_seconds()));
+      fmt::format("rank {} failed: {}{}", rank, what, board.report(wall_seconds()));
   {
     const std::lock_guard lock(mutex);
     if (!first_error) {

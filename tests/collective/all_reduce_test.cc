@@ -178,6 +178,24 @@ TEST_P(EveryAlgorithm, WorksOnTwoHalvesAtOnce) {
   }
 }
 
+// A rank that is still busy with one operation must not be disturbed by the next one.
+TEST_P(EveryAlgorithm, ManyInARowDoNotDisturbEachOther) {
+  const auto world = world_under_test();
+  for (const int ranks : ranks_under_test({2, 4, 5})) {
+    world->run(ranks, [&](Transport& transport) {
+      Group group(transport);
+      const auto algorithm = Registry<AllReduce>::instance().make(GetParam());
+      for (int round = 0; round < 300; ++round) {
+        AlignedVector<float> data(round % 3 == 0 ? 9 : 3000,
+                                  static_cast<float>(transport.rank() + round));
+        algorithm->run(group, data, ReduceOp::kMax);
+        const auto right = static_cast<float>(ranks - 1 + round);
+        for (const float value : data) ASSERT_EQ(value, right) << "round " << round;
+      }
+    });
+  }
+}
+
 TEST_P(EveryAlgorithm, KeepsNaN) {
   const auto world = world_under_test();
   world->run(ranks_under_test({4, 2}).front(), [&](Transport& transport) {

@@ -75,7 +75,7 @@ TEST(Failure, AnExceptionEndsTheOthersAndIsNamed) {
     if (transport.rank() == 1) throw std::runtime_error("out of coffee");
     receive_from(transport, 1);
   });
-  EXPECT_THAT(report, HasSubstr("rank 1 stopped: out of coffee"));
+  EXPECT_THAT(report, HasSubstr("rank 1 failed: out of coffee"));
   EXPECT_THAT(report, HasSubstr("rank 1: died"));
 }
 
