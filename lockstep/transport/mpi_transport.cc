@@ -49,6 +49,12 @@ MpiTransport::Message::~Message() {
 MpiTransport::MpiTransport(MpiRun& run, int lane)
     : run_(run), lane_(lane), waiter_(run.board(), run.rank(), lane, run.patience()) {
   waiter_.on_nap = [this] { run_.look(waiter_.line(), lane_); };
+  // MPI moves messages only while somebody calls it, and a rank that waits at a meeting may have
+  // some under way that another rank waits for.
+  waiter_.progress = [this] {
+    int there = 0;
+    MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, run_.comm(), &there, MPI_STATUS_IGNORE);
+  };
 }
 
 std::size_t MpiTransport::piece_bytes() const {

@@ -55,12 +55,13 @@ void Waiter::until_slowly(const std::function<bool()>& ready, const std::functio
   double pause = kShortestNap;
   for (int turn = 0; !ready(); ++turn) {
     check();
+    if (bell != nullptr && progress) progress();
     if (turn < patience_.yields) {
       sched_yield();
       if (turn % kLooksAtClock != kLooksAtClock - 1) continue;
     } else if (bell != nullptr) {
       const std::uint32_t armed = bell->arm();
-      if (!ready()) bell->sleep(armed, kNapWithBell);
+      if (!ready()) bell->sleep(armed, progress ? kLongestNap : kNapWithBell);
       bell->disarm();
     } else {
       nap(pause);

@@ -55,6 +55,9 @@ class Waiter {
 
   // Looked at between naps: what else might have ended the run.
   std::function<void()> on_nap;
+  // What must go on while this rank waits for a bell: messages it has sent may need it. Where it is
+  // set, naps are short.
+  std::function<void()> progress;
 
  private:
   void until_slowly(const std::function<bool()>& ready, const std::function<int()>& who,
