@@ -12,9 +12,20 @@ namespace {
 
 using Rows = std::vector<std::vector<std::string>>;
 
-std::string microseconds(double seconds) {
-  const double us = seconds * 1e6;
-  return us < 100 ? fmt::format("{:.1f}", us) : fmt::format("{:.0f}", us);
+// One unit for all times, so that they can be compared at a glance.
+struct Unit {
+  const char* name;
+  double seconds;
+  std::string operator()(double time) const {
+    const double count = time / seconds;
+    return count < 100 ? fmt::format("{:.1f}", count) : fmt::format("{:.0f}", count);
+  }
+};
+
+Unit unit_for(const AllReduceResults& results) {
+  double longest = 0;
+  for (const auto& r : results) longest = std::max(longest, r.timing.median);
+  return longest < 1 ? Unit{"µs", 1e-6} : Unit{"ms", 1e-3};
 }
 
 double best_median(const AllReduceResults& results, int ranks, std::size_t bytes) {
@@ -45,18 +56,19 @@ std::vector<std::size_t> all_sizes(const AllReduceResults& results) {
 }  // namespace
 
 std::string details(const AllReduceResults& results) {
+  const Unit unit = unit_for(results);
   std::string text;
   for (const int ranks : all_ranks(results)) {
     for (const std::size_t bytes : all_sizes(results)) {
       const double best = best_median(results, ranks, bytes);
-      Rows rows{{fmt::format("{} ranks, {}", ranks, format_size(bytes)), "median µs", "p10", "p90",
-                 "GB/s", "× best"}};
+      Rows rows{{fmt::format("{} ranks, {}", ranks, format_size(bytes)),
+                 fmt::format("median {}", unit.name), "p10", "p90", "GB/s", "× best"}};
       for (const auto& r : results) {
         if (r.ranks != ranks || r.bytes != bytes) continue;
         const double median = std::max(r.timing.median, 1e-12);
-        rows.push_back({r.algorithm, microseconds(r.timing.median), microseconds(r.timing.p10),
-                        microseconds(r.timing.p90),
-                        fmt::format("{:.2f}", static_cast<double>(bytes) / median / 1e9),
+        const double speed = static_cast<double>(bytes) / median / 1e9;
+        rows.push_back({r.algorithm, unit(r.timing.median), unit(r.timing.p10), unit(r.timing.p90),
+                        speed < 0.1 ? fmt::format("{:.2g}", speed) : fmt::format("{:.2f}", speed),
                         fmt::format("{:.2f}", median / std::max(best, 1e-12))});
       }
       text += format_table(rows) + "\n";
@@ -66,9 +78,10 @@ std::string details(const AllReduceResults& results) {
 }
 
 std::string comparison(const AllReduceResults& results) {
+  const Unit unit = unit_for(results);
   std::string text;
   for (const int ranks : all_ranks(results)) {
-    Rows rows{{fmt::format("{} ranks, median µs", ranks)}};
+    Rows rows{{fmt::format("{} ranks, median {}", ranks, unit.name)}};
     for (const std::size_t bytes : all_sizes(results)) rows[0].push_back(format_size(bytes) + "  ");
     for (const auto& name :
          distinct<std::string>(results, [](const auto& r) { return r.algorithm; })) {
@@ -76,7 +89,7 @@ std::string comparison(const AllReduceResults& results) {
       for (const auto& r : results) {
         if (r.ranks != ranks || r.algorithm != name) continue;
         const bool best = r.timing.median == best_median(results, ranks, r.bytes);
-        rows.back().push_back(microseconds(r.timing.median) + (best ? " *" : "  "));
+        rows.back().push_back(unit(r.timing.median) + (best ? " *" : "  "));
       }
     }
     text += format_table(rows) + "\n";

@@ -87,12 +87,17 @@ Plan make_plan(const Arguments& arguments) {
 }
 
 // The registered algorithms of the plan, made for this rank and ready, and the library's own.
-std::vector<TimedAlgorithm> timed_algorithms(const Plan& plan, Group& group) {
+// `findings` gets what those that measure first have found.
+std::vector<TimedAlgorithm> timed_algorithms(const Plan& plan, Group& group,
+                                             std::string& findings) {
   std::vector<TimedAlgorithm> timed;
   for (const auto& name : plan.algorithms) {
     std::shared_ptr<AllReduce> made =
         Registry<AllReduce>::instance().make(name, plan.options.at(name));
     made->prepare(group);
+    if (const std::string found = made->findings(); !found.empty()) {
+      findings += fmt::format("{}, {} ranks:\n{}\n", name, group.size(), trim(found));
+    }
     timed.push_back({name, [made, &group, op = plan.op](std::span<float> data) {
                        made->run(group, data, op);
                      }});
@@ -128,7 +133,9 @@ void bench(Arguments arguments) {
   }
   const auto world = make_world(arguments.world);
   for (const int ranks : plan.ranks) {
-    check_ranks(ranks, world->most_ranks(), fmt::format("the {} world has", arguments.world.name));
+    check_ranks(
+        ranks, world->most_ranks(),
+        under_mpi() ? "mpirun started" : fmt::format("the {} world has", arguments.world.name));
   }
   if (world->leads()) {
     for (const int ranks : plan.ranks) {
@@ -137,6 +144,7 @@ void bench(Arguments arguments) {
   }
 
   AllReduceResults results;
+  std::string findings;
   // In a terminal the lines of JSON themselves show how far it is.
   const bool quiet = arguments.json && stdout_is_terminal();
   Progress progress("measuring", quiet ? 0 : plan.ranks.size() * plan.sizes.size());
@@ -146,7 +154,9 @@ void bench(Arguments arguments) {
     world->run(ranks, [&](Transport& transport) {
       Group group(transport);
       require_agreement(group, facts_of(plan, ranks));
-      const auto algorithms = timed_algorithms(plan, group);
+      std::string found;
+      const auto algorithms = timed_algorithms(plan, group, found);
+      if (transport.rank() == 0) findings += found;
       for (const std::size_t bytes : plan.sizes) {
         const bool speaks = transport.rank() == 0;
         if (speaks && !quiet) {
@@ -166,7 +176,10 @@ void bench(Arguments arguments) {
   }
   if (!world->leads()) return;
   if (!quiet) progress.update(done, wall_seconds());
-  if (!arguments.json) std::cout << "\n" << details(results) << comparison(results);
+  if (!arguments.json) {
+    std::cout << "\n" << details(results) << comparison(results);
+    if (!findings.empty()) std::cout << "\n" << findings;
+  }
 }
 
 }  // namespace

@@ -42,8 +42,8 @@ std::vector<Values> parse_rows(const std::string& text) {
   }
   for (std::size_t r = 1; r < rows.size(); ++r) {
     if (rows[r].size() != rows[0].size()) {
-      throw ConfigError("--input: row {} has {} numbers and row 1 has {}; all ranks need as many",
-                        r + 1, rows[r].size(), rows[0].size());
+      throw ConfigError("--input: row {} has {} number{} and row 1 has {}; all ranks need as many",
+                        r + 1, rows[r].size(), rows[r].size() == 1 ? "" : "s", rows[0].size());
     }
   }
   if (rows.size() > kMostRanks) {
@@ -75,8 +75,7 @@ std::string message_text(const TracedMessage& m, ReduceOp op, std::size_t ranks)
   text += values_text(m.sent);
   const char* verb = op == ReduceOp::kMean ? "sum" : to_string(op);
   if (!m.combined)
-    return text +
-           (m.after.empty() ? "   kept for the sum" : "   replaces " + values_text(m.before));
+    return text + (m.after.empty() ? "   kept" : "   replaces " + values_text(m.before));
   if (m.after.empty()) return text + fmt::format("   {} with the others", verb);
   return text + fmt::format("   {} with {}: {}", verb, values_text(m.before), values_text(m.after));
 }

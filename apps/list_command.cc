@@ -28,7 +28,8 @@ Json describe(const Catalogue& catalogue, const Catalogue::Item& item) {
 }
 
 void print(const Catalogue& catalogue) {
-  std::cout << fmt::format("{} ({})\n", catalogue.kind(), catalogue.title());
+  const bool same = catalogue.kind() == catalogue.title();
+  std::cout << catalogue.kind() << (same ? "" : fmt::format(" ({})", catalogue.title())) << "\n";
   std::size_t width = 0;
   for (const auto& name : catalogue.names()) width = std::max(width, name.size());
   for (const auto& item : catalogue.items()) {

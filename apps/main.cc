@@ -1,6 +1,7 @@
 // The program: reads the command line, runs one subcommand, turns errors into a sentence and an
 // exit code.
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <iostream>
 
@@ -14,13 +15,21 @@ namespace {
 
 constexpr const char* kVersion = "0.1.0";
 
-// CLI11 says "not expected"; say what there is instead.
-void check_command(const CLI::App& app, int argc, char** argv) {
-  if (argc < 2 || argv[1][0] == '-') return;
-  std::vector<std::string> names;
-  for (const auto* command : app.get_subcommands({})) names.push_back(command->get_name());
-  if (std::find(names.begin(), names.end(), argv[1]) == names.end()) {
-    throw ConfigError("{}", unknown_name("command", argv[1], names));
+// CLI11 says "not expected" or "required"; say what there is instead.
+void check_commands(const CLI::App& app, int argc, char** argv) {
+  const CLI::App* at = &app;
+  std::string what = "command";
+  for (int i = 1;; ++i) {
+    std::vector<std::string> names;
+    for (const auto* command : at->get_subcommands({})) names.push_back(command->get_name());
+    if (names.empty() || (i < argc && argv[i][0] == '-')) return;
+    if (i == argc)
+      throw ConfigError("which {}? Valid: {} (see --help)", what, fmt::join(names, ", "));
+    if (std::find(names.begin(), names.end(), argv[i]) == names.end()) {
+      throw ConfigError("{}", unknown_name(what, argv[i], names));
+    }
+    at = at->get_subcommand(argv[i]);
+    what = fmt::format("thing to {}", argv[i]);
   }
 }
 
@@ -35,7 +44,7 @@ int run(int argc, char** argv) {
   add_explain_command(app);
   add_bench_command(app);
   try {
-    check_command(app, argc, argv);
+    check_commands(app, argc, argv);
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return app.exit(e);  // --help, --version

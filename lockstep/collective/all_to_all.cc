@@ -18,18 +18,7 @@ class AllToAll : public AllReduce {
     }
     // The others read `data` while this one reduces, so the sum is built beside it.
     AlignedVector<float> sum(data.size());
-    for (int i = 0; i < group.size(); ++i) {
-      if (i == group.index()) {
-        if (i == 0)
-          sum.assign(data.begin(), data.end());
-        else
-          combine(reduction.op, sum, data);
-      } else if (i == 0) {
-        group.receive(i, sum);
-      } else {
-        group.combine_from(i, sum, reduction.op);
-      }
-    }
+    group.combine_in_order(sum, data, reduction.op);
     finish(reduction, sum);
     sending.wait();
     std::copy(sum.begin(), sum.end(), data.begin());

@@ -15,7 +15,8 @@
 namespace lockstep {
 namespace {
 
-constexpr std::size_t kLadder[] = {1 << 10, 16 << 10, 256 << 10, 4 << 20};  // bytes
+constexpr std::size_t kLadderBegin = 1 << 10, kLadderEnd = 4 << 20;  // bytes
+constexpr std::size_t kLadderStep = 4;
 constexpr int kRepeats = 7;
 constexpr std::size_t kTooMuch = 4;  // times the least traffic: not worth measuring
 
@@ -38,7 +39,9 @@ class Auto : public AllReduce {
     if (group.size() == 1 || load(group)) return;
     auto& rows = tables_[group.size()];
     rows.clear();
-    for (const std::size_t bytes : kLadder) rows.push_back(measure(group, bytes));
+    for (std::size_t bytes = kLadderBegin; bytes <= kLadderEnd; bytes *= kLadderStep) {
+      rows.push_back(measure(group, bytes));
+    }
     if (!path_.empty() && group.index() == 0) save();
   }
 
@@ -109,15 +112,15 @@ class Auto : public AllReduce {
   void take(const Json& line) {
     try {
       Row row{line.at("bytes"), line.at("best"), line.at("seconds")};
-      if (!row.seconds.contains(row.best) || row.bytes == 0) throw DataError("{}", "best");
-      if (!candidates_.contains(row.best)) {
-        throw DataError("{}", Registry<AllReduce>::instance().at(row.best).name);
+      const int ranks = line.at("ranks");
+      if (candidates_.contains(row.best) && row.seconds.contains(row.best) && row.bytes > 0) {
+        tables_[ranks].push_back(std::move(row));
+        return;
       }
-      tables_[line.at("ranks")].push_back(std::move(row));
-    } catch (const std::exception& e) {
-      throw DataError("{} is not a table of all-reduce times ({}); remove it to measure anew",
-                      path_, e.what());
+    } catch (const Json::exception&) {
+      // Said below, in words that help.
     }
+    throw DataError("{} is not a table of all-reduce times; remove it to measure anew", path_);
   }
 
   void save() const {

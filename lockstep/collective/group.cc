@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "lockstep/base/aligned.h"
 #include "lockstep/base/error.h"
 
 namespace lockstep {
@@ -101,15 +102,18 @@ void Group::receive_bytes(int from, std::span<std::byte> into) {
   std::size_t left = into.size();
   for (auto& request : requests) {
     const std::size_t expected = std::min(most, left);
+    finish_receive(request, from, expected);
     left -= expected;
-    transport_.wait(request);
-    if (request.bytes() != expected) {
-      throw CommError(
-          "rank {} expected {} bytes from rank {} and got {}: the ranks are not in the "
-          "same operation, or disagree about its size",
-          transport_.rank(), expected, rank(from), request.bytes());
-    }
   }
+}
+
+void Group::finish_receive(Request& request, int from, std::size_t expected) {
+  transport_.wait(request);
+  if (request.bytes() == expected) return;
+  throw CommError(
+      "rank {} expected {} bytes from rank {} and got {}: the ranks are not in the same operation, "
+      "or disagree about its size",
+      transport_.rank(), expected, rank(from), request.bytes());
 }
 
 void Group::combine_from(int from, std::span<float> into, ReduceOp op) {
@@ -120,6 +124,34 @@ void Group::combine_from(int from, std::span<float> into, ReduceOp op) {
                             {reinterpret_cast<const float*>(data.data()), n});
                   });
   if (observer_ != nullptr && !into.empty()) observer_->on_combine(rank(from), into, op);
+}
+
+void Group::combine_in_order(std::span<float> sum, std::span<const float> mine, ReduceOp op) {
+  const auto m = static_cast<std::size_t>(size()), me = static_cast<std::size_t>(index_);
+  const std::size_t most = std::min(piece(), sum.size());
+  AlignedVector<float> arrivals(most * m);
+  std::vector<Request> requests(m);
+  for (std::size_t at = 0; at < sum.size(); at += most) {
+    const std::size_t n = std::min(most, sum.size() - at);
+    const auto part = sum.subspan(at, n);
+    const auto arrival = [&](std::size_t i) { return std::span(arrivals).subspan(i * most, n); };
+    for (std::size_t i = 0; i < m; ++i) {
+      if (i == me) continue;
+      requests[i] = transport_.irecv(ranks_[i], tag_, std::as_writable_bytes(arrival(i)));
+    }
+    for (std::size_t i = 0; i < m; ++i) {
+      if (i != me) finish_receive(requests[i], static_cast<int>(i), n * sizeof(float));
+      const std::span<const float> theirs = i == me ? mine.subspan(at, n) : arrival(i);
+      if (i == 0)
+        std::copy(theirs.begin(), theirs.end(), part.begin());
+      else
+        combine(op, part, theirs);
+    }
+  }
+  if (observer_ == nullptr || sum.empty()) return;
+  for (std::size_t i = 0; i < m; ++i) {
+    if (i != me) observer_->on_combine(ranks_[i], sum, op);
+  }
 }
 
 }  // namespace lockstep

@@ -66,11 +66,17 @@ class Group {
   [[nodiscard]] Outgoing send(int to, std::span<const float> data);
   void receive(int from, std::span<float> into);
   void combine_from(int from, std::span<float> into, ReduceOp op);  // into = op(into, theirs)
+  // sum = x0 op x1 op …, in the order of the members, where `mine` is this member's x and the
+  // others have sent theirs. All of them travel at once, a piece at a time.
+  void combine_in_order(std::span<float> sum, std::span<const float> mine, ReduceOp op);
   // The same for everything that is not a vector of floats; observers do not see it.
   [[nodiscard]] Outgoing send_bytes(int to, std::span<const std::byte> data);
   void receive_bytes(int from, std::span<std::byte> into);
 
  private:
+  // One message of exactly this size, or a CommError.
+  void finish_receive(Request& request, int from, std::size_t expected);
+
   Transport& transport_;
   std::vector<int> ranks_;
   int index_;

@@ -22,19 +22,9 @@ void direct_exchange(Group& group, std::span<float> data, const Reduction& reduc
     const int to = (me + k) % m;
     sending.join(group.send(to, chunk_of(to)));
   }
-  // Member 0's part comes first, so the sum cannot be built in place elsewhere.
+  // Others still read `own`, so the sum is built beside it.
   AlignedVector<float> sum(own.size());
-  for (int i = 0; i < m; ++i) {
-    if (i == me && i == 0) {
-      std::copy(own.begin(), own.end(), sum.begin());
-    } else if (i == me) {
-      combine(reduction.op, sum, own);
-    } else if (i == 0) {
-      group.receive(i, sum);
-    } else {
-      group.combine_from(i, sum, reduction.op);
-    }
-  }
+  group.combine_in_order(sum, own, reduction.op);
   finish(reduction, sum);
   sending.wait();
   std::copy(sum.begin(), sum.end(), own.begin());

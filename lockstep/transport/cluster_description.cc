@@ -103,9 +103,10 @@ int ClusterDescription::most_ranks() const {
 std::string ClusterDescription::summary(int ranks) const {
   const int count = hosts_for(ranks);
   if (topology == Topology::kTwoLevel) {
-    return fmt::format("{} machines of {} hosts, {} and {} inside, {} and {} between", machines,
-                       per_machine, rate_text(inside_bandwidth), format_seconds(inside_latency),
-                       rate_text(between_bandwidth), format_seconds(between_latency));
+    return fmt::format("cluster of {} machines of {} hosts, {} and {} inside, {} and {} between",
+                       machines, per_machine, rate_text(inside_bandwidth),
+                       format_seconds(inside_latency), rate_text(between_bandwidth),
+                       format_seconds(between_latency));
   }
   return fmt::format("{} of {} host{}, {}, {}", topology_name(topology), count,
                      count == 1 ? "" : "s", rate_text(bandwidth), format_seconds(latency));

@@ -28,8 +28,9 @@ class MpiHostPage {
     std::atomic<int> exit_code;  // of the failure, 0: none
     std::atomic<int> printer;    // process + 1 of who tells the user
     std::atomic<std::uint32_t> printed;
-    std::atomic<std::uint32_t> told;    // do other hosts know of the failure?
-    std::atomic<std::uint32_t> asking;  // is somebody collecting what other hosts do?
+    std::atomic<std::uint32_t> told;         // do other hosts know of the failure?
+    std::atomic<std::uint32_t> interrupted;  // did the user end it?
+    std::atomic<std::uint32_t> asking;       // is somebody collecting what other hosts do?
   };
 
   static std::size_t bytes(int processes);

@@ -21,8 +21,10 @@ namespace lockstep {
 namespace {
 
 std::atomic<pid_t> mpirun_process{0};
+std::atomic<int> ended_by{0};
 
 void pass_on(int signal) {
+  ended_by = signal;
   if (const pid_t process = mpirun_process.load(); process > 0) kill(process, signal);
 }
 
@@ -57,15 +59,15 @@ int run_under_mpirun(int ranks, int argc, char** argv) {
   action.sa_flags = SA_RESTART;
   sigaction(SIGTERM, &action, nullptr);
   sigaction(SIGHUP, &action, nullptr);
-  action.sa_handler = [](int) {};
+  action.sa_handler = [](int signal) { ended_by = signal; };
   sigaction(SIGINT, &action, nullptr);
 
   pid_t process = 0;
   const int error = posix_spawnp(&process, "mpirun", nullptr, nullptr, arguments.data(), environ);
   if (error != 0) {
     throw ConfigError(
-        "cannot start mpirun ({}): install Open MPI (Debian: openmpi-bin), or use world = "
-        "\"threads\"",
+        "cannot start mpirun ({}): install Open MPI (Debian: openmpi-bin), or use the "
+        "threads world",
         std::strerror(error));
   }
   mpirun_process = process;
@@ -73,6 +75,7 @@ int run_under_mpirun(int ranks, int argc, char** argv) {
   while (waitpid(process, &status, 0) < 0 && errno == EINTR) {
   }
   mpirun_process = 0;
+  if (ended_by != 0) return 128 + ended_by;
   return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
 }
 

@@ -14,6 +14,8 @@
 namespace lockstep {
 namespace {
 
+constexpr double kRestingNap = 1e-3;
+
 int ranks_on_host(const MpiSession& session, int ranks) {
   int count = 0;
   for (int rank = 0; rank < ranks; ++rank) count += session.host_of(rank) == session.host() ? 1 : 0;
@@ -93,7 +95,7 @@ void MpiRun::meet(double timeout) {
     }
     throw CommError(
         "process {} waited {} s for the others to begin a run of {} ranks; not there: {}; the "
-        "limit is [cluster] timeout",
+        "limit is timeout",
         session_.process(), timeout, ranks_,
         missing.empty() ? "processes on other hosts" : "processes " + missing);
   }
@@ -131,6 +133,10 @@ void MpiRun::join() {
   StatusBoard lines = session_.page().board(session_.processes());
   Patience patience = patience_;
   patience.timeout = std::numeric_limits<double>::infinity();
+  // It must not take a core from those that are still at work.
+  patience.spins = 0;
+  patience.yields = 0;
+  patience.first_nap = kRestingNap;
   StatusLine& line = lines.line(rank());
   const auto before = line.read();
   Waiter waiter(lines, rank(), 0, patience);

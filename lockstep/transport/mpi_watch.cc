@@ -70,10 +70,13 @@ void print_reason(const MpiHostPage& page, int process) {
 // may be about to report it, or somebody else of this host, or nobody because all are computing.
 [[noreturn]] void end_by_signal(MpiSession& session, int signal) {
   const MpiHostPage& page = session.page();
-  if (signal == SIGINT || page.head().ranks.load() == 0) _exit(128 + signal);
+  // The user wants the end: nothing to tell, also not when others see this process gone.
+  if (signal == SIGINT) page.head().interrupted.store(1);
+  if (page.head().interrupted.load() != 0 || page.head().ranks.load() == 0) _exit(128 + signal);
   const double began = wall_seconds();
   for (double waited = 0; waited < kReportWithin; waited = wall_seconds() - began) {
     if (page.head().printed.load() != 0) _exit(failure_code(page));
+    if (page.head().interrupted.load() != 0) _exit(128 + signal);
     if (!page.board().failed()) {
       if (const int dead = dead_process(page); dead >= 0) {
         const std::string how = fmt::format("process {} is gone", page.process(dead).id.load());

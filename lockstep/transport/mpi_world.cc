@@ -5,6 +5,7 @@
 #include <set>
 
 #include "lockstep/transport/mpi_transport.h"
+#include "lockstep/transport/thread_budget.h"
 #include "lockstep/transport/world.h"
 
 namespace lockstep {
@@ -21,6 +22,7 @@ class MpiWorld : public World {
     MpiRun run(session_, ranks, timeout_);
     try {
       if (run.takes_part()) {
+        apply_thread_budget(thread_budget(ranks_beside(ranks)));
         MpiTransport transport(run, 0);
         body(transport);
       }
@@ -41,11 +43,19 @@ class MpiWorld : public World {
   std::string describe(int ranks) const override {
     std::set<int> hosts;
     for (int rank = 0; rank < ranks; ++rank) hosts.insert(session_.host_of(rank));
-    return fmt::format("{} MPI process{} on {} host{}", ranks, ranks == 1 ? "" : "es", hosts.size(),
-                       hosts.size() == 1 ? "" : "s");
+    const int threads = thread_budget(ranks_beside(ranks));
+    return fmt::format("{} MPI process{} on {} host{}, {} compute thread{} each", ranks,
+                       ranks == 1 ? "" : "es", hosts.size(), hosts.size() == 1 ? "" : "s", threads,
+                       threads == 1 ? "" : "s");
   }
 
  private:
+  int ranks_beside(int ranks) const {
+    int count = 0;
+    for (int rank = 0; rank < ranks; ++rank) count += session_.host_of(rank) == session_.host();
+    return count;
+  }
+
   MpiSession& session_;
   double timeout_;
   bool failed_ = false;

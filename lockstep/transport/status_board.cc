@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "lockstep/base/aligned.h"
+#include "lockstep/base/text.h"
 
 namespace lockstep {
 namespace {
@@ -17,6 +18,7 @@ namespace {
 constexpr int kPatience = 100'000;  // turns before a lock counts as left by a dead process
 constexpr std::size_t kReasonBytes = 8192;
 constexpr std::size_t kReportLines = 40;
+constexpr double kSilent = 1;  // seconds
 
 template <std::size_t N>
 void copy_text(char (&to)[N], const char* from) {
@@ -35,6 +37,12 @@ std::string peer_name(const StatusLine::Snapshot& s) {
   return s.peer < 0 ? "anybody" : fmt::format("rank {}", s.peer);
 }
 
+// Coarse, so that ranks that wait for the same share a line.
+std::string rounded(double seconds) {
+  if (seconds >= 1) return fmt::format("{:.1f} s", seconds);
+  return seconds >= 1e-3 ? fmt::format("{:.0f} ms", seconds * 1e3) : format_seconds(seconds);
+}
+
 std::string describe(const StatusLine::Snapshot& s, double now) {
   const std::string last =
       s.completed == 0 ? "; nothing completed yet"
@@ -42,12 +50,17 @@ std::string describe(const StatusLine::Snapshot& s, double now) {
   if (s.died[0] != 0) return fmt::format("died: {}{}{}", s.died, place(s), last);
   if (s.finished) return "finished" + last;
   if (s.waiting) {
-    return fmt::format("waiting {:.1f} s for {} ({}){}{}", now - s.since, peer_name(s), s.what,
-                       place(s), last);
+    // A rank that waits looks around many times a second, unless somebody stopped it.
+    const bool silent = s.alive > 0 && now - s.alive > kSilent;
+    return fmt::format(
+        "waiting {} for {} ({}){}{}{}", rounded(now - s.since), peer_name(s), s.what, place(s),
+        last,
+        silent ? fmt::format("; not heard of for {}: stopped or starved", rounded(now - s.alive))
+               : "");
   }
   return fmt::format(
       "not waiting for anybody{}{}", place(s),
-      s.completed == 0 ? last : fmt::format("{}, {:.1f} s ago", last, now - s.since));
+      s.completed == 0 ? last : fmt::format("{}, {} ago", last, rounded(now - s.ended)));
 }
 
 // 0, 1, 2, 5 → "0-2, 5"
@@ -80,7 +93,7 @@ void StatusLine::start(double now) {
   lock();
   now_ = Snapshot{};
   now_.used = true;
-  now_.since = now;
+  now_.ended = now;
   unlock();
 }
 void StatusLine::begin(const char* operation) {
@@ -102,7 +115,7 @@ void StatusLine::end(double now) {
   now_.operation[0] = 0;
   now_.phase[0] = 0;
   ++now_.completed;
-  now_.since = now;
+  now_.ended = now;
   unlock();
 }
 void StatusLine::wait(int peer, const char* what, double now) {
@@ -111,6 +124,12 @@ void StatusLine::wait(int peer, const char* what, double now) {
   now_.peer = peer;
   copy_text(now_.what, what);
   now_.since = now;
+  now_.alive = 0;
+  unlock();
+}
+void StatusLine::alive(double now) {
+  lock();
+  now_.alive = now;
   unlock();
 }
 void StatusLine::resume() {
@@ -206,8 +225,8 @@ std::string StatusBoard::report(double now) const {
 }
 
 std::string timeout_reason(int rank, const StatusLine::Snapshot& s, double now, double timeout) {
-  return fmt::format("rank {} waited {:.1f} s for {} ({}){}; the limit is [cluster] timeout = {} s",
-                     rank, now - s.since, peer_name(s), s.what, place(s), timeout);
+  return fmt::format("rank {} waited {} for {} ({}){}; the limit is timeout = {} s", rank,
+                     rounded(now - s.since), peer_name(s), s.what, place(s), timeout);
 }
 
 }  // namespace lockstep

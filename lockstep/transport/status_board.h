@@ -24,7 +24,9 @@ class StatusLine {
     bool waiting = false;
     int peer = 0;        // kAnyRank: anybody
     char what[16] = "";  // "receive", "send", "meet"
-    double since = 0;    // of the wait, or of the last completed operation
+    double since = 0;    // of the wait
+    double alive = 0;    // when a waiting rank last looked; 0 where nobody notes it
+    double ended = 0;    // of the last completed operation
     std::uint64_t completed = 0;
     char last[40] = "";   // the last completed operation
     char died[160] = "";  // what ended this rank
@@ -35,6 +37,7 @@ class StatusLine {
   void step(const char* phase, int index, int count);
   void end(double now);
   void wait(int peer, const char* what, double now);
+  void alive(double now);  // still waiting, and still there
   void resume();
   void finish();
   void die(const char* why);

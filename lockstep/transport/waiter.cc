@@ -12,7 +12,6 @@ namespace lockstep {
 namespace {
 
 constexpr double kNapWithBell = 0.02;  // a failed run is noticed after this
-constexpr double kShortestNap = 20e-6;
 constexpr double kLongestNap = 1e-3;
 constexpr int kLooksAtClock = 64;  // yields between two looks at the clock
 
@@ -52,7 +51,7 @@ void Waiter::until_slowly(const std::function<bool()>& ready, const std::functio
   const double began = wall_seconds();
   int peer = who();
   line_.wait(peer, what, began);
-  double pause = kShortestNap;
+  double pause = patience_.first_nap;
   for (int turn = 0; !ready(); ++turn) {
     check();
     if (bell != nullptr && progress) progress();
@@ -69,6 +68,7 @@ void Waiter::until_slowly(const std::function<bool()>& ready, const std::functio
     }
     if (on_nap) on_nap();
     const double now = wall_seconds();
+    line_.alive(now);
     if (who() != peer) {
       peer = who();
       line_.wait(peer, what, began);

@@ -23,9 +23,10 @@ inline void relax() {
 double wall_seconds();
 
 struct Patience {
-  int spins;       // looks before the first yield
-  int yields;      // yields before the first sleep
-  double timeout;  // seconds until the run is given up
+  int spins;                 // looks before the first yield
+  int yields;                // yields before the first sleep
+  double timeout;            // seconds until the run is given up
+  double first_nap = 20e-6;  // seconds; later ones are longer
   // The usual one for that many ranks on a host with that many cores.
   static Patience usual(int ranks, int cores, double timeout);
 };

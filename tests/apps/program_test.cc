@@ -7,9 +7,10 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
+
+#include <nlohmann/json.hpp>
 
 namespace lockstep {
 namespace {
@@ -49,8 +50,9 @@ void expect_refused(const std::string& arguments, const std::string& wrong,
 TEST(Program, ListShowsEveryAlgorithmWithItsSentenceAndOptions) {
   const Outcome outcome = lockstep("list");
   EXPECT_EQ(outcome.code, 0);
-  for (const char* name : {"all-to-all", "master-worker", "tree", "round-robin", "butterfly", "ring",
-                           "hierarchical", "torus", "hybrid", "native", "auto", "threads"}) {
+  for (const char* name :
+       {"all-to-all", "master-worker", "tree", "round-robin", "butterfly", "ring", "hierarchical",
+        "torus", "hybrid", "native", "auto", "threads"}) {
     EXPECT_THAT(outcome.text, HasSubstr(std::string("  ") + name + " "));
   }
   EXPECT_THAT(outcome.text, HasSubstr("groups = 0"));
@@ -64,9 +66,9 @@ TEST(Program, ListShowsEveryAlgorithmWithItsSentenceAndOptions) {
 }
 
 TEST(Program, ExplainGoesThroughTheWorkedCase) {
-  const Outcome outcome =
-      lockstep("explain allreduce --algorithm ring --op max --input "
-               "'17 11 1 9; 5 13 23 14; 3 6 10 8; 12 7 2 12'");
+  const Outcome outcome = lockstep(
+      "explain allreduce --algorithm ring --op max --input "
+      "'17 11 1 9; 5 13 23 14; 3 6 10 8; 12 7 2 12'");
   EXPECT_EQ(outcome.code, 0);
   EXPECT_THAT(outcome.text, HasSubstr("step 1 of 6: share-reduce 1/3\n"
                                       "  A → B  [0] 17   max with 5: 17\n"));
@@ -75,13 +77,14 @@ TEST(Program, ExplainGoesThroughTheWorkedCase) {
                                       "   B   17  13  23  14\n"
                                       "   C   17  13  10  14\n"
                                       "   D   17  13  10  12\n\nstep 4 of 6: share-only 1/3"));
-  EXPECT_THAT(outcome.text, HasSubstr("6 steps, 24 messages, 96 bytes in all; every rank holds 17 13 23 14"));
+  EXPECT_THAT(outcome.text,
+              HasSubstr("6 steps, 24 messages, 96 bytes in all; every rank holds 17 13 23 14"));
   EXPECT_THAT(outcome.text, Not(HasSubstr("\x1b[")));  // no colours in a file
 }
 
 TEST(Program, ExplainShowsEveryAlgorithm) {
-  for (const char* name : {"all-to-all", "master-worker", "tree", "round-robin", "butterfly", "ring",
-                           "hierarchical", "torus", "hybrid", "native", "auto"}) {
+  for (const char* name : {"all-to-all", "master-worker", "tree", "round-robin", "butterfly",
+                           "ring", "hierarchical", "torus", "hybrid", "native", "auto"}) {
     const Outcome outcome = lockstep(std::string("explain allreduce --algorithm ") + name);
     EXPECT_EQ(outcome.code, 0) << outcome.text;
     EXPECT_THAT(outcome.text, HasSubstr("every rank holds 17 13 23 14")) << name;
@@ -144,8 +147,9 @@ TEST(Program, RefusesWhatMakesNoSense) {
   expect_refused("bench allreduce --timeout 0", "timeout", "greater than 0");
   expect_refused("bench allreduce --repeats -1", "--repeats", "negative");
   expect_refused("bench allreduce --algorithm ring,tree --set groups=1", "--set", "--algorithm");
-  expect_refused("bench", "subcommand", "--help");
-  expect_refused("", "subcommand", "--help");
+  expect_refused("bench", "which thing to bench", "Valid: allreduce");
+  expect_refused("bench allredcue", "\"allredcue\"", "did you mean \"allreduce\"");
+  expect_refused("", "which command", "list, explain, bench");
 }
 
 TEST(Program, HelpIsNotAnError) {
@@ -157,17 +161,22 @@ TEST(Program, HelpIsNotAnError) {
 #ifdef LOCKSTEP_HAVE_SIM
 TEST(Program, SimulatedTimesComeFromTheClusterFile) {
   const auto path = std::filesystem::temp_directory_path() / "lockstep-program-test.toml";
-  std::ofstream(path) << "topology = \"star\"\nhosts = 4\nbandwidth = \"1MB/s\"\nlatency = \"0s\"\n";
-  const Outcome outcome =
-      lockstep("bench allreduce --world sim --ranks 4 --sizes 4000 --algorithm ring --repeats 1 "
-               "--json --cluster-file " + path.string(), "2>/dev/null");
+  std::ofstream(path)
+      << "topology = \"star\"\nhosts = 4\nbandwidth = \"1MB/s\"\nlatency = \"0s\"\n";
+  const Outcome outcome = lockstep(
+      "bench allreduce --world sim --ranks 4 --sizes 4000 --algorithm ring --repeats 1 "
+      "--json --cluster-file " +
+          path.string(),
+      "2>/dev/null");
   ASSERT_EQ(outcome.code, 0) << outcome.text;
   // 6 steps of 1000 bytes at 1 MB/s.
   EXPECT_NEAR(nlohmann::json::parse(outcome.text).at("median_us").get<double>(), 6000, 1);
   std::ofstream(path) << "topology = \"star\"\nhosts = [";
-  expect_refused("bench allreduce --world sim --cluster-file " + path.string(), path.string(), ":2:10:");
+  expect_refused("bench allreduce --world sim --cluster-file " + path.string(), path.string(),
+                 ":2:10:");
   std::ofstream(path) << "hosts = 0\n";
-  expect_refused("bench allreduce --world sim --cluster-file " + path.string(), "hosts", "from 1 to 65536");
+  expect_refused("bench allreduce --world sim --cluster-file " + path.string(), "hosts",
+                 "from 1 to 65536");
   std::filesystem::remove(path);
   expect_refused("bench allreduce --world sim --cluster-file " + path.string(), path.string(), "");
 }

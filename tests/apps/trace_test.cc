@@ -1,7 +1,6 @@
-#include "apps/all_reduce_trace.h"
-
 #include <gtest/gtest.h>
 
+#include "apps/all_reduce_trace.h"
 #include "lockstep/base/random.h"
 
 namespace lockstep {

@@ -54,8 +54,12 @@ void expect_prepared_runs(const std::string& name, const std::string& in_finding
   });
 }
 
-TEST(Hybrid, MeasuresItsThreshold) { expect_prepared_runs("hybrid", "measured"); }
-TEST(Auto, MeasuresATable) { expect_prepared_runs("auto", "ranks, 16K"); }
+TEST(Hybrid, MeasuresItsThreshold) {
+  expect_prepared_runs("hybrid", "measured");
+}
+TEST(Auto, MeasuresATable) {
+  expect_prepared_runs("auto", "ranks, 16K");
+}
 
 TEST(Auto, KeepsItsTableAndReadsItAgain) {
   const auto threads = Registry<World>::instance().make("threads");

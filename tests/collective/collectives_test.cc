@@ -106,15 +106,16 @@ TEST(AllGather, TakesVectorsOfAnyLength) {
   on_world_and_parts([](Group& group) {
     // Member 0 brings nothing, the last one much.
     const auto length = [](int m) { return static_cast<std::size_t>(m * m) * 20'000; };
-    const auto all = all_gather_varied(
-        group, vector_of(group.rank(group.index()), length(group.index())));
+    const auto all =
+        all_gather_varied(group, vector_of(group.rank(group.index()), length(group.index())));
     ASSERT_EQ(all.size(), static_cast<std::size_t>(group.size()));
     for (int m = 0; m < group.size(); ++m) {
       const auto expected = vector_of(group.rank(m), length(m));
       const auto& got = all[static_cast<std::size_t>(m)];
       ASSERT_TRUE(std::equal(got.begin(), got.end(), expected.begin(), expected.end()));
     }
-    const auto texts = all_gather_texts(group, std::string(static_cast<std::size_t>(group.index()), 'x'));
+    const auto texts =
+        all_gather_texts(group, std::string(static_cast<std::size_t>(group.index()), 'x'));
     for (std::size_t m = 0; m < texts.size(); ++m) ASSERT_EQ(texts[m], std::string(m, 'x'));
   });
 }

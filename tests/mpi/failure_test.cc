@@ -48,7 +48,7 @@ TEST(MpiFailure, TimeOutTellsAllRanksOfAllHosts) {
     const Operation operation(transport, "silence");
     if (transport.rank() < 3) receive(transport, transport.rank() + 1, 2);
   });
-  EXPECT_THAT(error, HasSubstr("the limit is [cluster] timeout = 0.3 s"));
+  EXPECT_THAT(error, HasSubstr("the limit is timeout = 0.3 s"));
   for (const char* const part :
        {"for rank 1 (receive) in silence; last completed: ring (number 1)",
         "for rank 2 (receive) in silence; last completed: ring (number 1)",

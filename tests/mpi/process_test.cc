@@ -123,7 +123,7 @@ TEST(MpiProcess, EndsWellWithoutAWord) {
 TEST(MpiProcess, TimeOutIsReportedOnceWithWhoWaitsForWhom) {
   const Mpirun run = ended("timeout");
   EXPECT_EQ(run.exit_code, 4);
-  EXPECT_EQ(count(run.output, "the limit is [cluster] timeout"), 1) << run.output;
+  EXPECT_EQ(count(run.output, "the limit is timeout"), 1) << run.output;
   EXPECT_THAT(run.output, HasSubstr("for rank 1 (receive) in idle talk"));
   EXPECT_THAT(run.output, HasSubstr("for rank 2 (receive) in idle talk"));
   EXPECT_THAT(run.output, HasSubstr("last completed: roll call (number 1)"));

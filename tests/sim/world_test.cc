@@ -165,7 +165,7 @@ TEST(SimWorld, ADeadlockEndsWithAReportOnEveryRank) {
   const std::string text = error_of<CommError>(4, body, 5);
   EXPECT_EQ(told, 3);
   EXPECT_THAT(text, HasSubstr("(receive) in all-reduce ring, share-reduce step 2 of 6"));
-  EXPECT_THAT(text, HasSubstr("the limit is [cluster] timeout = 5 s"));
+  EXPECT_THAT(text, HasSubstr("the limit is timeout = 5 s"));
   EXPECT_THAT(text, HasSubstr("rank 1: finished"));
   run_on("", 4, [](Transport& transport) { meet(transport, 1); });
 }

@@ -42,6 +42,9 @@ TEST(StatusBoard, ALineFollowsItsRank) {
       HasSubstr("not waiting for anybody; last completed: all-reduce ring (number 1), 3.0 s ago"));
   line.wait(-1, "receive", 105);
   EXPECT_THAT(b.board.report(106), HasSubstr("waiting 1.0 s for anybody"));
+  line.alive(105.5);
+  EXPECT_THAT(b.board.report(106), Not(HasSubstr("not heard of")));
+  EXPECT_THAT(b.board.report(109.5), HasSubstr("not heard of for 4.0 s: stopped or starved"));
   line.resume();
   line.die("out of memory");
   EXPECT_THAT(b.board.report(107), HasSubstr("died: out of memory"));
