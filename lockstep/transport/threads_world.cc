@@ -18,6 +18,7 @@ namespace lockstep {
 namespace {
 
 constexpr int kMostThreads = 4096;
+constexpr double kGrace = 10;  // seconds a rank may compute on after another one has failed
 
 class ThreadsWorld : public World {
  public:
@@ -60,11 +61,11 @@ class ThreadsWorld : public World {
       }
       // After a failure whoever waits gives up at once. A rank that computes for ever cannot be
       // stopped but with the process.
-      if (!ended.wait_for(lock, std::chrono::duration<double>(timeout_),
+      if (!ended.wait_for(lock, std::chrono::duration<double>(kGrace),
                           [&] { return running == 0; })) {
         std::cerr << fmt::format(
             "lockstep: {}\n{} of {} ranks did not stop within {} s; giving up.\n",
-            run.board.reason(), running, ranks, timeout_);
+            run.board.reason(), running, ranks, kGrace);
         std::_Exit(CommError::kExitCode);
       }
     }
