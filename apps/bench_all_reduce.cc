@@ -63,6 +63,7 @@ Plan make_plan(const Arguments& arguments) {
   const auto& registry = Registry<AllReduce>::instance();
   plan.algorithms =
       arguments.algorithm == "all" ? registry.names() : split(arguments.algorithm, ',');
+  if (plan.algorithms.empty()) throw ConfigError("--algorithm is empty; write all, or names");
   if (plan.algorithms.size() > 1 && !arguments.settings.empty()) {
     throw ConfigError("--set is for one algorithm; choose it with --algorithm");
   }
@@ -71,19 +72,20 @@ Plan make_plan(const Arguments& arguments) {
   }
   if (arguments.repeats < 0) throw ConfigError("--repeats: {} is negative", arguments.repeats);
   if (arguments.repeats > 0) plan.timing = {0, arguments.repeats, arguments.repeats};
+  return plan;
+}
 
-  // All ranks of this machine hold a vector, a scratch copy, and what is under way.
+// All ranks of this machine hold a vector, a scratch copy, and what is under way.
+void check_memory(const Plan& plan, const World& world) {
   const double have =
       static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE));
-  const double need = 2.5 *
-                      static_cast<double>(*std::max_element(plan.sizes.begin(), plan.sizes.end())) *
-                      *std::max_element(plan.ranks.begin(), plan.ranks.end());
-  if (need > have) {
-    throw ConfigError("--sizes and --ranks together need about {}; this machine has {} of memory",
-                      format_size(static_cast<std::size_t>(need)),
-                      format_size(static_cast<std::size_t>(have)));
-  }
-  return plan;
+  const int ranks = world.ranks_here(*std::max_element(plan.ranks.begin(), plan.ranks.end()));
+  const double need =
+      2.5 * static_cast<double>(*std::max_element(plan.sizes.begin(), plan.sizes.end())) * ranks;
+  if (need <= have) return;
+  throw ConfigError("--sizes and --ranks together need about {}; this machine has {} of memory",
+                    format_size(static_cast<std::size_t>(need)),
+                    format_size(static_cast<std::size_t>(have)));
 }
 
 // The registered algorithms of the plan, made for this rank and ready, and the library's own.
@@ -118,6 +120,8 @@ RunFacts facts_of(const Plan& plan, int ranks) {
   facts.add("algorithms", fmt::format("{}", fmt::join(plan.algorithms, ",")));
   facts.add("sizes", fmt::format("{}", fmt::join(plan.sizes, ",")));
   facts.add("operator", to_string(plan.op));
+  facts.add("repetitions", fmt::format("{} to {} in {} s", plan.timing.least, plan.timing.most,
+                                       plan.timing.budget));
   for (const auto& [name, options] : plan.options) facts.add(name, options.to_toml());
   return facts;
 }
@@ -137,6 +141,7 @@ void bench(Arguments arguments) {
         ranks, world->most_ranks(),
         under_mpi() ? "mpirun started" : fmt::format("the {} world has", arguments.world.name));
   }
+  check_memory(plan, *world);
   if (world->leads()) {
     for (const int ranks : plan.ranks) {
       std::cerr << fmt::format("{}: {}\n", arguments.world.name, world->describe(ranks));

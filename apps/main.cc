@@ -58,10 +58,10 @@ int run(int argc, char** argv) {
 
 int main(int argc, char** argv) {
   using namespace lockstep;
-  become_mpi_process(argc, argv);
   int code = 1;
   std::string message;
   try {
+    become_mpi_process(argc, argv);
     return run(argc, argv);
   } catch (const Error& e) {
     code = e.exit_code();

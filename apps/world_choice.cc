@@ -26,7 +26,7 @@ void settle_world(WorldChoice& choice) {
   Registry<World>::instance().at(choice.name);
   if (under_mpi() && choice.name != "mpi") {
     throw ConfigError(
-        "started by mpirun, but --world {} runs in one process; leave one of them out",
+        "started by mpirun or srun, but --world {} runs in one process; leave one of them out",
         choice.name);
   }
   if (!choice.cluster_file.empty() && choice.name != "sim") {

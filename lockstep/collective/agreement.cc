@@ -8,6 +8,7 @@
 #include "lockstep/base/error.h"
 #include "lockstep/base/text.h"
 #include "lockstep/collective/collectives.h"
+#include "lockstep/collective/tree.h"
 
 namespace lockstep {
 namespace {
@@ -27,6 +28,31 @@ std::string who_says_what(const Group& group, const std::vector<std::string>& va
                                 who.size() > 1 ? "say" : "says", value));
   }
   return fmt::format("{}", fmt::join(parts, "; "));
+}
+
+// Has everybody this hash? Asked up a binomial tree and answered down it: a few messages a member,
+// however many there are.
+bool all_have(Group& group, std::uint64_t hash) {
+  const Operation operation(group.transport(), "agreement");
+  struct Word {
+    std::uint64_t hash = 0;
+    std::uint64_t same = 1;
+  };
+  const auto bytes = [](Word& word) { return std::as_writable_bytes(std::span(&word, 1)); };
+  const auto children = binomial_children(group.index(), group.size());
+  const int parent = binomial_parent(group.index());
+  Word mine{hash, 1};
+  group.step("ask", 0, 1);
+  for (const int child : children) {
+    Word theirs;
+    group.receive_bytes(child, bytes(theirs));
+    if (theirs.hash != hash || theirs.same == 0) mine.same = 0;
+  }
+  if (parent >= 0) group.send_bytes(parent, bytes(mine)).wait();
+  group.step("answer", 0, 1);
+  if (parent >= 0) group.receive_bytes(parent, bytes(mine));
+  for (const int child : children) group.send_bytes(child, bytes(mine)).wait();
+  return mine.same != 0;
 }
 
 }  // namespace
@@ -56,9 +82,7 @@ std::vector<std::pair<std::string, std::string>> RunFacts::parse(std::string_vie
 
 void require_agreement(Group& group, const RunFacts& facts) {
   const std::string mine = facts.text();
-  const std::string hash = fmt::format("{:016x}", stable_hash(mine));
-  const auto hashes = all_gather_texts(group, hash);
-  if (std::all_of(hashes.begin(), hashes.end(), [&](const auto& h) { return h == hash; })) return;
+  if (all_have(group, stable_hash(mine))) return;
 
   std::vector<std::vector<std::pair<std::string, std::string>>> told;
   std::size_t longest = 0;

@@ -18,6 +18,7 @@ namespace {
 constexpr std::size_t kLadderBegin = 1 << 10, kLadderEnd = 4 << 20;  // bytes
 constexpr std::size_t kLadderStep = 4;
 constexpr int kRepeats = 7;
+constexpr int kMostRanks = 1 << 20;
 constexpr std::size_t kTooMuch = 4;  // times the least traffic: not worth measuring
 
 struct Row {
@@ -111,10 +112,11 @@ class Auto : public AllReduce {
 
   void take(const Json& line) {
     try {
-      Row row{line.at("bytes"), line.at("best"), line.at("seconds")};
-      const int ranks = line.at("ranks");
-      if (candidates_.contains(row.best) && row.seconds.contains(row.best) && row.bytes > 0) {
-        tables_[ranks].push_back(std::move(row));
+      const std::int64_t bytes = line.at("bytes"), ranks = line.at("ranks");
+      Row row{static_cast<std::size_t>(bytes), line.at("best"), line.at("seconds")};
+      if (bytes > 0 && ranks > 0 && ranks <= kMostRanks && candidates_.contains(row.best) &&
+          row.seconds.contains(row.best)) {
+        tables_[static_cast<int>(ranks)].push_back(std::move(row));
         return;
       }
     } catch (const Json::exception&) {

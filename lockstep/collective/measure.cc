@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstring>
 
 #include "lockstep/base/aligned.h"
 #include "lockstep/base/error.h"
 #include "lockstep/collective/collectives.h"
-#include "lockstep/collective/tree.h"
 
 namespace lockstep {
 
@@ -23,13 +23,17 @@ Timing summarise(std::vector<double> seconds) {
 }
 
 std::vector<double> slowest(Group& group, const std::vector<double>& seconds) {
-  std::vector<float> worst(seconds.begin(), seconds.end());
-  if (group.size() > 1) {
-    const Operation operation(group.transport(), "comparing times");
-    tree_reduce(group, worst, {ReduceOp::kMax, 1});
-    tree_broadcast(group, worst);
+  std::vector<double> worst = seconds;
+  for (const auto& block : all_gather_bytes(group, std::as_bytes(std::span(seconds)))) {
+    LOCKSTEP_CHECK(block.size() == worst.size() * sizeof(double), "{} bytes of times",
+                   block.size());
+    for (std::size_t i = 0; i < worst.size(); ++i) {
+      double theirs = 0;
+      std::memcpy(&theirs, block.data() + i * sizeof theirs, sizeof theirs);
+      worst[i] = std::max(worst[i], theirs);
+    }
   }
-  return {worst.begin(), worst.end()};
+  return worst;
 }
 
 std::vector<double> time_all_reduce(Group& group, const AllReduce& algorithm, std::size_t n,

@@ -18,7 +18,6 @@ struct Timing {
 Timing summarise(std::vector<double> seconds);
 
 // Collective. For each repetition the seconds that the slowest member took; the same on all.
-// `data` is overwritten with ones before each repetition's warm-up only.
 std::vector<double> time_all_reduce(Group& group, const AllReduce& algorithm, std::size_t n,
                                     ReduceOp op, int repeats);
 

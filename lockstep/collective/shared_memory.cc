@@ -34,8 +34,13 @@ std::vector<std::span<float>> buffers_met(const SharedSpace& space, std::size_t 
   return buffers;
 }
 
-SharedSpace::Card card(std::span<float> data, Kind kind, ReduceOp op = ReduceOp::kSum) {
+// Lends the data.
+SharedSpace::Card lend(std::span<float> data, Kind kind, ReduceOp op = ReduceOp::kSum) {
   return {data.data(), data.size_bytes(), kind << 8 | static_cast<std::uint64_t>(op)};
+}
+// Lends nothing; says only what this is about.
+SharedSpace::Card note(std::span<float> data, Kind kind, ReduceOp op = ReduceOp::kSum) {
+  return {nullptr, data.size_bytes(), kind << 8 | static_cast<std::uint64_t>(op)};
 }
 
 // Into member 0's block, in the order of the members.
@@ -87,7 +92,7 @@ void staged_all_reduce(SharedSpace& space, std::span<float> data, const Reductio
       visit(Range{own.end(), part.size() - own.end()});
     };
     outside_own([&](Range range) { copy(slice(part, range), windows[me].data() + range.begin); });
-    space.meet(card(part.first(0), kAllReduce, reduction.op));
+    space.meet(note(data, kAllReduce, reduction.op));
     std::vector<std::span<float>> sources(windows.begin(), windows.end());
     sources[me] = part;
     for_blocks(own, kBlock, [&](Range block) {
@@ -96,7 +101,7 @@ void staged_all_reduce(SharedSpace& space, std::span<float> data, const Reductio
       finish(reduction, result);
       copy(result, (me == 0 ? windows[0] : part).data() + block.begin);
     });
-    space.meet(card(part.first(0), kDone));
+    space.meet(note(data, kDone));
     outside_own([&](Range range) { copy(slice(windows[0], range), part.data() + range.begin); });
   });
 }
@@ -105,7 +110,7 @@ void staged_all_reduce(SharedSpace& space, std::span<float> data, const Reductio
 
 void shared_all_reduce(SharedSpace& space, std::span<float> data, const Reduction& reduction) {
   if (!space.direct()) return staged_all_reduce(space, data, reduction);
-  space.meet(card(data, kAllReduce, reduction.op));
+  space.meet(lend(data, kAllReduce, reduction.op));
   const auto buffers = buffers_met(space, data.size());
   const Range own = grained_chunk(data.size(), kGrain, space.size(), space.index());
   for_blocks(own, kBlock, [&](Range block) {
@@ -114,7 +119,7 @@ void shared_all_reduce(SharedSpace& space, std::span<float> data, const Reductio
     finish(reduction, result);
     for (std::size_t i = 1; i < buffers.size(); ++i) copy(result, buffers[i].data() + block.begin);
   });
-  space.meet(card(data, kDone));
+  space.meet(note(data, kDone));
 }
 
 void shared_tree_reduce(SharedSpace& space, std::span<float> data, const Reduction& reduction) {
@@ -125,18 +130,18 @@ void shared_tree_reduce(SharedSpace& space, std::span<float> data, const Reducti
     });
   };
   if (space.direct()) {
-    space.meet(card(data, kTreeReduce, reduction.op));
+    space.meet(lend(data, kTreeReduce, reduction.op));
     reduce_slice(buffers_met(space, data.size()),
                  grained_chunk(data.size(), kGrain, space.size(), space.index()));
-    space.meet(card(data, kDone));
+    space.meet(note(data, kDone));
     return;
   }
   const auto me = static_cast<std::size_t>(space.index());
   for_segments(space, data, [&](std::span<float> part, auto windows, Range own) {
     copy(part, windows[me].data());
-    space.meet(card(part.first(0), kTreeReduce, reduction.op));
+    space.meet(note(data, kTreeReduce, reduction.op));
     reduce_slice(windows, own);
-    space.meet(card(part.first(0), kDone));
+    space.meet(note(data, kDone));
     if (me == 0) copy(windows[0].first(part.size()), part.data());
   });
 }
@@ -144,14 +149,14 @@ void shared_tree_reduce(SharedSpace& space, std::span<float> data, const Reducti
 void shared_broadcast(SharedSpace& space, std::span<float> data) {
   const bool root = space.index() == 0;
   if (space.direct()) {
-    space.meet(card(data, kBroadcast));
+    space.meet(lend(data, kBroadcast));
     if (!root) copy({static_cast<const float*>(space.card(0).data), data.size()}, data.data());
-    space.meet(card(data, kDone));
+    space.meet(note(data, kDone));
     return;
   }
   for_segments(space, data, [&](std::span<float> part, auto windows, Range) {
     if (root) copy(part, windows[0].data());
-    space.meet(card(part.first(0), kBroadcast));
+    space.meet(note(data, kBroadcast));
     if (!root) copy(windows[0].first(part.size()), part.data());
   });
 }

@@ -18,6 +18,8 @@
 namespace lockstep {
 namespace {
 
+constexpr double kShortest = 1e-12;  // seconds; less is none
+constexpr int kMostLinks = 1 << 20;
 constexpr double kFastest = 1e15;  // bytes a second
 constexpr double kLongest = 1e6;   // seconds of latency
 constexpr double kSlowest = 1e9;   // factor of a slow host
@@ -85,7 +87,8 @@ class Reader {
     return quantity(key, fallback, kFastest, true, parse_bandwidth);
   }
   double latency(const char* key, double fallback) const {
-    return quantity(key, fallback, kLongest, false, parse_latency);
+    const double seconds = quantity(key, fallback, kLongest, false, parse_latency);
+    return seconds < kShortest ? 0 : seconds;
   }
 
   std::vector<int> counts(const char* key) const {
@@ -162,6 +165,16 @@ void read_fat_tree(ClusterDescription& cluster, const Reader& reader) {
     product(list, reader.where(key));
   }
   settle_hosts(cluster, reader, product(cluster.down, reader.where("down")), "down");
+  // Level by level: every node has that many cables to the level above.
+  double links = 0, nodes = cluster.hosts;
+  for (std::size_t i = 0; i < cluster.down.size(); ++i) {
+    links += nodes * cluster.up[i] * cluster.cables[i];
+    nodes = nodes / cluster.down[i] * cluster.up[i];
+  }
+  if (links > kMostLinks) {
+    throw ConfigError("{} and up and cables make {:.0f} cables; at most {} can be simulated",
+                      reader.where("down"), links, kMostLinks);
+  }
 }
 
 void read_two_level(ClusterDescription& cluster, const Reader& reader) {
@@ -228,6 +241,9 @@ void read_shape(ClusterDescription& cluster, const toml::table& root, const Read
     reader.require("dims", "a torus needs its sizes, such as dims = [4, 4]");
     cluster.dims = reader.counts("dims");
     settle_hosts(cluster, reader, product(cluster.dims, reader.where("dims")), "dims");
+    // A size of 1 adds no cable, and SimGrid would make the same one several times.
+    std::erase(cluster.dims, 1);
+    if (cluster.dims.empty()) cluster.dims = {1};
   }
 }
 

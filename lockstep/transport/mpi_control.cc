@@ -118,8 +118,9 @@ void MpiControl::look() {
 
 void MpiControl::read(const std::vector<std::byte>& bytes) {
   Head head;
-  LOCKSTEP_CHECK(bytes.size() >= sizeof head, "news of {} bytes", bytes.size());
+  if (bytes.size() < sizeof head) return;  // not from a program like this one
   std::memcpy(&head, bytes.data(), sizeof head);
+  if (head.from < 0 || head.from >= session_.processes()) return;
   const std::byte* rest = bytes.data() + sizeof head;
   const std::size_t count = bytes.size() - sizeof head;
   if (head.kind == Kind::kAsk) {
@@ -133,8 +134,8 @@ void MpiControl::read(const std::vector<std::byte>& bytes) {
     for (std::size_t i = 0; i < count / sizeof(Entry); ++i) {
       Entry entry;
       std::memcpy(&entry, rest + i * sizeof entry, sizeof entry);
-      entry.status.since += shift;
-      board_.line(entry.rank, entry.lane).overwrite(entry.status);
+      if (entry.rank < 0 || entry.rank >= board_.ranks() || entry.lane < 0) return;
+      board_.line(entry.rank, entry.lane).overwrite(entry.status.received(shift));
     }
   }
 }

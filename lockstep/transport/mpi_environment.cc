@@ -15,7 +15,8 @@ const char* rank_text() {
   for (const char* const name : kRankNames) {
     if (const char* const text = std::getenv(name)) return text;
   }
-  if (std::getenv("SLURM_STEP_NUM_TASKS") == nullptr) return nullptr;
+  const char* const tasks = std::getenv("SLURM_STEP_NUM_TASKS");
+  if (tasks == nullptr || std::atoi(tasks) < 2) return nullptr;
   return std::getenv("SLURM_PROCID");
 }
 

@@ -74,10 +74,13 @@ MpiRun::MpiRun(MpiSession& session, int ranks, double timeout)
 void MpiRun::meet(double timeout) {
   auto& mine = session_.page().process(session_.process()).runs;
   const std::uint32_t number = mine.fetch_add(1) + 1;
-  int wanted[2] = {ranks_, -ranks_};
+  // MPI may still write here after this has given up: then it is never freed.
+  auto kept = std::make_unique<std::array<int, 2>>(std::array{ranks_, -ranks_});
+  auto& wanted = *kept;
   MPI_Request request = MPI_REQUEST_NULL;
-  mpi_check(MPI_Iallreduce(MPI_IN_PLACE, wanted, 2, MPI_INT, MPI_MAX, session_.world(), &request),
-            "MPI_Iallreduce");
+  mpi_check(
+      MPI_Iallreduce(MPI_IN_PLACE, wanted.data(), 2, MPI_INT, MPI_MAX, session_.world(), &request),
+      "MPI_Iallreduce");
   const double began = wall_seconds();
   int done = 0;
   for (int turn = 0; done == 0; ++turn) {
@@ -93,6 +96,7 @@ void MpiRun::meet(double timeout) {
         missing += fmt::format("{}{}", missing.empty() ? "" : ", ", p);
       }
     }
+    static_cast<void>(kept.release());
     throw CommError(
         "process {} waited {} s for the others to begin a run of {} ranks; not there: {}; the "
         "limit is timeout",

@@ -24,7 +24,6 @@ class MpiTransport::Message : public Transfer {
 
   MPI_Request request = MPI_REQUEST_NULL;
   const bool sends;
-  double first_test = 0;  // when test() first found it incomplete
 
  private:
   MpiRun& run_;
@@ -93,6 +92,7 @@ Request MpiTransport::receive_on(MPI_Comm comm, int from, Tag tag, std::span<std
 }
 
 bool MpiTransport::arrived(Message& message) {
+  if (message.complete) return true;  // MPI forgets who it was after telling once
   int done = 0;
   MPI_Status status;
   const int code = MPI_Test(&message.request, &done, &status);
@@ -130,15 +130,7 @@ bool MpiTransport::test(Request& request) {
   waiter_.check();
   if (++tests_ % kTestsBetweenLooks != 0) return false;
   waiter_.on_nap();
-  // Whoever asks again and again waits too. Only a receive from anybody may stay open for long:
-  // that is a server that looks whether there is work.
-  const double time = wall_seconds();
-  if (message.first_test == 0) message.first_test = time;
-  if (message.peer != kAnyRank && time - message.first_test > run_.patience().timeout) {
-    waiter_.line().wait(message.peer, message.sends ? "send" : "receive", message.first_test);
-    waiter_.on_nap();
-    waiter_.fail(timeout_reason(rank(), waiter_.line().read(), time, run_.patience().timeout));
-  }
+  waiter_.asked_in_vain(message, message.sends ? "send" : "receive");
   return false;
 }
 

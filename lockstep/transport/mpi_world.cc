@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <set>
+#include <thread>
 
 #include "lockstep/transport/mpi_transport.h"
 #include "lockstep/transport/thread_budget.h"
@@ -22,7 +23,7 @@ class MpiWorld : public World {
     MpiRun run(session_, ranks, timeout_);
     try {
       if (run.takes_part()) {
-        apply_thread_budget(thread_budget(ranks_beside(ranks)));
+        apply_thread_budget(threads(ranks));
         MpiTransport transport(run, 0);
         body(transport);
       }
@@ -36,6 +37,11 @@ class MpiWorld : public World {
   }
 
   int most_ranks() const override { return session_.processes(); }
+  int ranks_here(int ranks) const override {
+    int count = 0;
+    for (int rank = 0; rank < ranks; ++rank) count += session_.host_of(rank) == session_.host();
+    return count;
+  }
 
   // After a failure one process of each host speaks: that host's only source of news may be itself.
   bool leads() const override { return failed_ ? prints_ : session_.process() == 0; }
@@ -43,17 +49,17 @@ class MpiWorld : public World {
   std::string describe(int ranks) const override {
     std::set<int> hosts;
     for (int rank = 0; rank < ranks; ++rank) hosts.insert(session_.host_of(rank));
-    const int threads = thread_budget(ranks_beside(ranks));
+    const int count = threads(ranks);
     return fmt::format("{} MPI process{} on {} host{}, {} compute thread{} each", ranks,
-                       ranks == 1 ? "" : "es", hosts.size(), hosts.size() == 1 ? "" : "s", threads,
-                       threads == 1 ? "" : "s");
+                       ranks == 1 ? "" : "es", hosts.size(), hosts.size() == 1 ? "" : "s", count,
+                       count == 1 ? "" : "s");
   }
 
  private:
-  int ranks_beside(int ranks) const {
-    int count = 0;
-    for (int rank = 0; rank < ranks; ++rank) count += session_.host_of(rank) == session_.host();
-    return count;
+  // mpirun binds each of a few ranks to cores of its own: then the mask is its share already.
+  int threads(int ranks) const {
+    const bool bound = usable_cores() < static_cast<int>(std::thread::hardware_concurrency());
+    return thread_budget(bound ? 1 : ranks_here(ranks));
   }
 
   MpiSession& session_;

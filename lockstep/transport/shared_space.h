@@ -44,7 +44,9 @@ class SharedSpace {
   // With a meeting between two calls, nobody still reads the half that is written next but one.
   std::size_t next_half() { return turns_++ % 2; }
 
-  // Returns when all have come. Size and kind of the cards must agree: otherwise a CommError
+  // Whoever brings data lends it: from this meeting to the next, to which it brings none, the
+  // others may use it. If the run fails in between, no exception leaves before they are done with
+  // it. Returns when all have come. Size and kind of the cards must agree: otherwise a CommError
   // names the ranks, for they are not in the same operation.
   void meet(const Card& mine);
   // What rank i brought to the last meeting; valid until the next meeting but one begins.
@@ -53,6 +55,9 @@ class SharedSpace {
  private:
   struct Seat;
   struct Table;
+  void await_all();
+  void check_cards(const Card& mine);
+  void take_back();
   Table* table_;
   std::vector<int> ranks_;
   int index_;

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <limits>
 
@@ -98,6 +99,15 @@ void SimRun::abandon(SimLane& lane) {
   if (board_.failed()) return;
   abandoning_ = &lane;
   fail(fmt::format("rank {} failed while its companion was at work", lane.rank));
+}
+
+void SimRun::asked_in_vain(SimLane& lane, Transfer& transfer) {
+  // A moment later than now, as 0 stands for never.
+  if (transfer.first_test == 0) transfer.first_test = std::nextafter(now(), HUGE_VAL);
+  if (transfer.peer == kAnyRank || now() - transfer.first_test <= timeout_) return;
+  lane.line->wait(transfer.peer, "test", transfer.first_test);
+  fail(timeout_reason(lane.rank, lane.line->read(), now(), timeout_));
+  check();
 }
 
 void SimRun::check() const {

@@ -73,7 +73,9 @@ class SimRun {
   SimMessagePtr receive(SimLane& lane, int from, Tag tag, std::span<std::byte> room);
   void wait(SimLane& lane, SimMessage& message);  // until it has arrived
   bool test(SimMessage& message);                 // has it?
-  void withdraw(const SimMessagePtr& message);    // its owner gives it up
+  // Whoever asks again and again waits too, and no longer than others, except for anybody.
+  void asked_in_vain(SimLane& lane, Transfer& transfer);
+  void withdraw(const SimMessagePtr& message);  // its owner gives it up
 
   void check() const;                    // throws if the run has failed
   void fail(const std::string& reason);  // wakes whoever sleeps

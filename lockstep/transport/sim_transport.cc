@@ -96,7 +96,10 @@ bool SimTransport::test(Request& request) {
   auto& transfer = static_cast<SimTransfer&>(*request.transfer());
   if (!run_.test(transfer.message())) {
     simcall([] { simgrid::s4u::this_actor::sleep_for(kLook); });
-    if (!run_.test(transfer.message())) return false;
+    if (!run_.test(transfer.message())) {
+      run_.asked_in_vain(lane_, transfer);
+      return false;
+    }
   }
   transfer.settle();
   return true;

@@ -89,6 +89,19 @@ void StatusLine::unlock() const {
   lock_.store(0, std::memory_order_release);
 }
 
+StatusLine::Snapshot StatusLine::Snapshot::received(double shift) const {
+  Snapshot copy = *this;
+  copy.since += shift;
+  copy.ended += shift;
+  if (copy.alive > 0) copy.alive += shift;
+  copy.operation[sizeof copy.operation - 1] = 0;
+  copy.phase[sizeof copy.phase - 1] = 0;
+  copy.what[sizeof copy.what - 1] = 0;
+  copy.last[sizeof copy.last - 1] = 0;
+  copy.died[sizeof copy.died - 1] = 0;
+  return copy;
+}
+
 void StatusLine::start(double now) {
   lock();
   now_ = Snapshot{};

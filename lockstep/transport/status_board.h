@@ -30,6 +30,9 @@ class StatusLine {
     std::uint64_t completed = 0;
     char last[40] = "";   // the last completed operation
     char died[160] = "";  // what ended this rank
+
+    // As it came from another host: times by a clock that was `shift` behind, texts from anywhere.
+    Snapshot received(double shift) const;
   };
 
   void start(double now);

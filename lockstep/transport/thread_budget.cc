@@ -21,9 +21,7 @@ int thread_budget(int ranks_on_host) {
     const int threads = std::atoi(asked);
     if (threads > 0) return threads;
   }
-  // mpirun binds each of a few ranks to a core of its own: then the mask is the share already.
-  const int cores = static_cast<int>(std::thread::hardware_concurrency());
-  return std::clamp(cores / std::max(1, ranks_on_host), 1, usable_cores());
+  return std::max(1, usable_cores() / std::max(1, ranks_on_host));
 }
 
 // Looked up by name: this folder links none of them, and the count is a setting of each thread.

@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "lockstep/base/error.h"
+#include "lockstep/transport/thread_budget.h"
 
 namespace lockstep {
 namespace {
@@ -23,6 +24,7 @@ class ThreadCompanion : public Companion {
   ThreadCompanion(ThreadsRun& run, int rank, int lane, std::function<void(Transport&)> body)
       : run_(run), rank_(rank), exceptions_(std::uncaught_exceptions()) {
     thread_ = std::thread([&run, rank, lane, body = std::move(body)] {
+      apply_thread_budget(thread_budget(run.board.ranks()));
       try {
         ThreadsTransport transport(run, rank, lane);
         body(transport);
@@ -39,7 +41,10 @@ class ThreadCompanion : public Companion {
     }
     if (thread_.joinable()) thread_.join();
   }
-  void join() override { thread_.join(); }
+  void join() override {
+    if (thread_.joinable()) thread_.join();
+    if (run_.board.failed()) throw CommError("{}", run_.board.reason());
+  }
 
  private:
   ThreadsRun& run_;
@@ -70,8 +75,8 @@ void ThreadsRun::record(int rank, int lane, std::exception_ptr error) {
   try {
     std::rethrow_exception(error);
   } catch (const CommError& e) {
-    if (board.failed()) return;  // an echo: this rank gave up because another had failed
     what = e.what();
+    if (what == board.reason()) return;  // an echo: this rank gave up because another had failed
   } catch (const std::exception& e) {
     what = e.what();
   } catch (...) {
@@ -87,6 +92,17 @@ void ThreadsRun::record(int rank, int lane, std::exception_ptr error) {
     }
   }
   board.fail(reason);
+}
+
+int ThreadsRun::exit_code() {
+  const std::lock_guard lock(mutex);
+  try {
+    if (first_error) std::rethrow_exception(first_error);
+  } catch (const Error& e) {
+    return e.exit_code();
+  } catch (...) {
+  }
+  return CommError::kExitCode;
 }
 
 struct ThreadsTransport::Sending : Transfer {
@@ -200,17 +216,24 @@ bool ThreadsTransport::test(Request& request) {
   if (!request.active()) return true;
   waiter_.check();
   bool ready = false;
+  const char* what = "receive";
   if (auto* sending = dynamic_cast<Sending*>(request.transfer())) {
     ready = sending->envelope->state.load(std::memory_order_acquire) == Envelope::kDone;
+    what = "send";
   } else if (auto* receiving = dynamic_cast<Receiving*>(request.transfer())) {
     ready = receiving->receive.matched.load(std::memory_order_acquire);
   }
-  if (ready) wait(request);
+  if (ready) {
+    wait(request);
+  } else {
+    waiter_.asked_in_vain(*request.transfer(), what);
+  }
   return ready;
 }
 
 void ThreadsTransport::read(int from, Tag tag, std::size_t bytes, std::size_t piece,
                             const Visit& visit) {
+  LOCKSTEP_CHECK(piece > 0, "pieces of no bytes");
   for (std::size_t offset = 0; offset < bytes; offset += piece) {
     const std::size_t expected = std::min(piece, bytes - offset);
     Receiving receiving(run_.boxes[static_cast<std::size_t>(rank_)], from, tag, {});

@@ -24,6 +24,8 @@ struct ThreadsRun {
   // Notes the error that a rank or companion ended with; others learn of it in their waits.
   void record(int rank, int lane, std::exception_ptr error);
 
+  int exit_code();  // of the failure that came first
+
   Patience patience;
   std::shared_ptr<void> board_memory;
   StatusBoard board;

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <iostream>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -39,19 +40,27 @@ class ThreadsWorld : public World {
     std::condition_variable ended;
     int running = ranks;
     std::vector<std::thread> threads;
+    const auto rank_body = [&](int rank) {
+      apply_thread_budget(thread_budget(ranks));
+      try {
+        ThreadsTransport transport(run, rank, 0);
+        body(transport);
+        run.board.line(rank).finish();
+      } catch (...) {
+        run.record(rank, 0, std::current_exception());
+      }
+      const std::lock_guard lock(mutex);
+      if (--running == 0 || run.board.failed()) ended.notify_all();
+    };
     for (int rank = 0; rank < ranks; ++rank) {
-      threads.emplace_back([&, rank] {
-        apply_thread_budget(thread_budget(ranks));
-        try {
-          ThreadsTransport transport(run, rank, 0);
-          body(transport);
-          run.board.line(rank).finish();
-        } catch (...) {
-          run.record(rank, 0, std::current_exception());
-        }
+      try {
+        threads.emplace_back(rank_body, rank);
+      } catch (const std::system_error& e) {
         const std::lock_guard lock(mutex);
-        if (--running == 0 || run.board.failed()) ended.notify_all();
-      });
+        running -= ranks - rank;
+        run.board.fail(fmt::format("cannot start thread {} of {}: {}", rank + 1, ranks, e.what()));
+        break;
+      }
     }
     {
       std::unique_lock lock(mutex);
@@ -66,7 +75,7 @@ class ThreadsWorld : public World {
         std::cerr << fmt::format(
             "lockstep: {}\n{} of {} ranks did not stop within {} s; giving up.\n",
             run.board.reason(), running, ranks, kGrace);
-        std::_Exit(CommError::kExitCode);
+        std::_Exit(run.exit_code());
       }
     }
     for (auto& thread : threads) thread.join();

@@ -17,8 +17,9 @@ inline constexpr int kAnyRank = -1;
 // Messages match by sender and tag, in the order they were sent. Companions and strategies that
 // talk at the same time as the main lane use tags of their own.
 using Tag = std::uint32_t;
-inline constexpr Tag kTagLimit = 1u << 22;              // MPI libraries offer no more everywhere
-inline constexpr std::size_t kMessageLimit = 1u << 30;  // bytes a message; larger ones are split
+inline constexpr Tag kTagLimit = 1u << 22;  // MPI libraries offer no more everywhere
+inline constexpr std::size_t kMessageLimit = 1u
+                                             << 30;  // bytes a message; Group splits long vectors
 
 // A transport's own record of a message under way. Destroying one that is not complete withdraws
 // it, so that no peer touches its buffer any more.
@@ -33,6 +34,7 @@ class Transfer {
   Tag tag;
   std::size_t bytes;  // of a receive: how many arrived, once complete
   bool complete = false;
+  double first_test = 0;  // when test() first found it incomplete; 0: not yet
 };
 
 class Request {

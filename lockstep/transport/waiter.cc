@@ -40,6 +40,15 @@ void Waiter::check() const {
   if (board_.failed()) throw CommError("{}", board_.reason());
 }
 
+void Waiter::asked_in_vain(Transfer& transfer, const char* what) {
+  const double now = wall_seconds();
+  if (transfer.first_test == 0) transfer.first_test = now;
+  if (transfer.peer == kAnyRank || now - transfer.first_test <= patience_.timeout) return;
+  line_.wait(transfer.peer, what, transfer.first_test);
+  if (on_nap) on_nap();
+  fail(timeout_reason(rank_, line_.read(), now, patience_.timeout));
+}
+
 void Waiter::fail(const std::string& reason) {
   board_.fail(reason + board_.report(wall_seconds()));
   while (!board_.failed()) sched_yield();  // somebody else is still writing his

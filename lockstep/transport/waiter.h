@@ -7,6 +7,7 @@
 
 #include "lockstep/transport/doorbell.h"
 #include "lockstep/transport/status_board.h"
+#include "lockstep/transport/transport.h"
 
 namespace lockstep {
 
@@ -50,6 +51,10 @@ class Waiter {
   [[noreturn]] void fail(const std::string& reason);
   // Throws if somebody has failed.
   void check() const;
+  // Whoever asks again and again whether a message is there waits too, and no longer than others:
+  // call it when the answer was no. A receive from anybody may stay open for long, for that is a
+  // server that looks for work.
+  void asked_in_vain(Transfer& transfer, const char* what);
 
   StatusLine& line() { return line_; }
   StatusBoard& board() { return board_; }

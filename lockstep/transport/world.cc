@@ -14,7 +14,8 @@ OptionSet world_options() {
       .real("timeout", 60,
             "seconds a rank may wait for another before the run ends with a report of who waits "
             "for whom")
-      .above(0);
+      .above(0)
+      .at_most(1e9);
   return options;
 }
 

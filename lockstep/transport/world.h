@@ -23,8 +23,9 @@ class World {
   // On mpi this process runs its own rank only, or none if it is beyond `ranks`.
   virtual void run(int ranks, const RankBody& body) = 0;
 
-  virtual int most_ranks() const = 0;          // how many ranks it can run
-  virtual bool leads() const { return true; }  // does this process speak to the user?
+  virtual int most_ranks() const = 0;                        // how many ranks it can run
+  virtual bool leads() const { return true; }                // does this process speak to the user?
+  virtual int ranks_here(int ranks) const { return ranks; }  // of a run, those on this machine
   virtual bool simulated() const { return false; }
   virtual std::string describe(int ranks) const = 0;  // "4 threads on 2 cores": a user reads it
 };

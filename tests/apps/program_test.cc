@@ -145,12 +145,34 @@ TEST(Program, RefusesWhatMakesNoSense) {
   expect_refused("bench allreduce --world moon", "unknown world \"moon\"", "threads");
   expect_refused("bench allreduce --cluster-file c.toml", "--cluster-file", "--world sim");
   expect_refused("bench allreduce --timeout 0", "timeout", "greater than 0");
+  expect_refused("bench allreduce --timeout inf", "timeout", "at most");
+  expect_refused("bench allreduce --algorithm ' '", "--algorithm is empty", "names");
   expect_refused("bench allreduce --repeats -1", "--repeats", "negative");
   expect_refused("bench allreduce --algorithm ring,tree --set groups=1", "--set", "--algorithm");
   expect_refused("bench", "which thing to bench", "Valid: allreduce");
   expect_refused("bench allredcue", "\"allredcue\"", "did you mean \"allreduce\"");
   expect_refused("", "which command", "list, explain, bench");
 }
+
+#ifdef LOCKSTEP_HAVE_MPI
+TEST(Program, BenchStartsMpirunAndPutsTheLibraryBeside) {
+  const Outcome outcome = lockstep(
+      "bench allreduce --world mpi --ranks 2,3 --sizes 4K --algorithm native,ring --repeats 3 "
+      "--json",
+      "2>/dev/null");
+  ASSERT_EQ(outcome.code, 0) << outcome.text;
+  std::istringstream lines(outcome.text);
+  std::vector<std::string> seen;
+  for (std::string line; std::getline(lines, line);) {
+    const auto json = nlohmann::json::parse(line);
+    EXPECT_EQ(json.at("world"), "mpi");
+    seen.push_back(json.at("algorithm").get<std::string>() + " " + json.at("ranks").dump());
+  }
+  EXPECT_THAT(seen, testing::ElementsAre("native 2", "ring 2", "MPI_Allreduce 2", "native 3",
+                                         "ring 3", "MPI_Allreduce 3"));
+  expect_refused("bench allreduce --world mpi --algorithm rnig", "rnig", "ring");
+}
+#endif
 
 TEST(Program, HelpIsNotAnError) {
   for (const char* command : {"--help", "--version", "bench allreduce --help", "explain --help"}) {

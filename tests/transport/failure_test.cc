@@ -96,11 +96,8 @@ TEST(Failure, AnErrorOfTheUserKeepsItsKindOnItsRank) {
 
 TEST(Failure, ASendNobodyReadsTimesOut) {
   const std::string report = failure_of<CommError>(2, 0.3, [](Transport& transport) {
-    // Too large for any transport to take in advance.
-    if (transport.rank() == 0)
-      send_to(transport, 1, std::size_t{64} << 20);
-    else
-      receive_from(transport, 1);
+    // Too large for any transport to take in advance; rank 1 ends without reading it.
+    if (transport.rank() == 0) send_to(transport, 1, std::size_t{64} << 20);
   });
   EXPECT_THAT(report, HasSubstr("waited"));
   EXPECT_THAT(report, HasSubstr("(send)"));
@@ -117,6 +114,28 @@ TEST(Failure, AMessageTooLongForItsBufferIsAnError) {
   });
   EXPECT_THAT(report, HasSubstr("rank 1"));
   EXPECT_THAT(report, HasSubstr("100"));
+  EXPECT_THAT(report, HasSubstr("disagree about its size"));
+}
+
+TEST(Failure, AskingForEverIsWaitingToo) {
+  const std::string report = failure_of<CommError>(2, 0.2, [](Transport& transport) {
+    if (transport.rank() == 1) return;
+    Bytes buffer(8);
+    Request request = transport.irecv(1, 1, buffer);
+    while (!transport.test(request)) {
+    }
+  });
+  EXPECT_THAT(report, HasSubstr("rank 0 waited 200 ms for rank 1"));
+}
+
+// The error that a rank itself ended with is what the user sees, not that its companion ended too.
+TEST(Failure, ACommErrorBesideACompanionKeepsItsWords) {
+  const std::string report = failure_of<CommError>(2, 60, [](Transport& transport) {
+    Task companion = transport.spawn([](Transport& beside) { receive_from(beside, kAnyRank); });
+    if (transport.rank() == 0) throw CommError("three bytes too few");
+    receive_from(transport, 0);
+  });
+  EXPECT_THAT(report, HasSubstr("three bytes too few"));
 }
 
 TEST(Failure, AFailingCompanionEndsTheRun) {

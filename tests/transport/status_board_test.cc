@@ -60,6 +60,22 @@ TEST(StatusBoard, LongTextsAreCutNotOverrun) {
   EXPECT_LT(b.board.reason().size(), 10'000u);
 }
 
+TEST(StatusBoard, WhatAnotherHostSaidIsBroughtToThisClockAndCut) {
+  StatusLine::Snapshot theirs;
+  theirs.used = theirs.waiting = true;
+  theirs.since = 5000;
+  theirs.alive = 5002;
+  theirs.ended = 4000;
+  std::memset(theirs.what, 'x', sizeof theirs.what);
+  const auto ours = theirs.received(-4900);
+  EXPECT_EQ(ours.since, 100);
+  EXPECT_EQ(ours.alive, 102);
+  EXPECT_EQ(ours.ended, -900);
+  EXPECT_EQ(std::strlen(ours.what), sizeof ours.what - 1);
+  theirs.alive = 0;
+  EXPECT_EQ(theirs.received(-4900).alive, 0);  // still: not noted
+}
+
 TEST(StatusBoard, TheFirstFailureStays) {
   Board b(2);
   EXPECT_FALSE(b.board.failed());
