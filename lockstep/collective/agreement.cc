@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 
 #include "lockstep/base/error.h"
@@ -30,29 +31,23 @@ std::string who_says_what(const Group& group, const std::vector<std::string>& va
   return fmt::format("{}", fmt::join(parts, "; "));
 }
 
-// Has everybody this hash? Asked up a binomial tree and answered down it: a few messages a member,
-// however many there are.
+// Has everybody this hash? A few messages a member, however many there are.
 bool all_have(Group& group, std::uint64_t hash) {
   const Operation operation(group.transport(), "agreement");
   struct Word {
-    std::uint64_t hash = 0;
-    std::uint64_t same = 1;
+    std::uint64_t hash;
+    std::uint64_t same;
   };
-  const auto bytes = [](Word& word) { return std::as_writable_bytes(std::span(&word, 1)); };
-  const auto children = binomial_children(group.index(), group.size());
-  const int parent = binomial_parent(group.index());
-  Word mine{hash, 1};
-  group.step("ask", 0, 1);
-  for (const int child : children) {
-    Word theirs;
-    group.receive_bytes(child, bytes(theirs));
-    if (theirs.hash != hash || theirs.same == 0) mine.same = 0;
-  }
-  if (parent >= 0) group.send_bytes(parent, bytes(mine)).wait();
-  group.step("answer", 0, 1);
-  if (parent >= 0) group.receive_bytes(parent, bytes(mine));
-  for (const int child : children) group.send_bytes(child, bytes(mine)).wait();
-  return mine.same != 0;
+  Word word{hash, 1};
+  tree_merge(group, std::as_writable_bytes(std::span(&word, 1)),
+             [](std::span<std::byte> mine, std::span<const std::byte> theirs) {
+               Word a{}, b{};
+               std::memcpy(&a, mine.data(), sizeof a);
+               std::memcpy(&b, theirs.data(), sizeof b);
+               a.same &= b.same & static_cast<std::uint64_t>(a.hash == b.hash);
+               std::memcpy(mine.data(), &a, sizeof a);
+             });
+  return word.same != 0;
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include "lockstep/base/aligned.h"
 #include "lockstep/base/error.h"
 #include "lockstep/collective/collectives.h"
+#include "lockstep/collective/tree.h"
 
 namespace lockstep {
 
@@ -23,16 +24,18 @@ Timing summarise(std::vector<double> seconds) {
 }
 
 std::vector<double> slowest(Group& group, const std::vector<double>& seconds) {
+  const Operation operation(group.transport(), "comparing times");
   std::vector<double> worst = seconds;
-  for (const auto& block : all_gather_bytes(group, std::as_bytes(std::span(seconds)))) {
-    LOCKSTEP_CHECK(block.size() == worst.size() * sizeof(double), "{} bytes of times",
-                   block.size());
-    for (std::size_t i = 0; i < worst.size(); ++i) {
-      double theirs = 0;
-      std::memcpy(&theirs, block.data() + i * sizeof theirs, sizeof theirs);
-      worst[i] = std::max(worst[i], theirs);
-    }
-  }
+  tree_merge(group, std::as_writable_bytes(std::span(worst)),
+             [](std::span<std::byte> mine, std::span<const std::byte> theirs) {
+               for (std::size_t at = 0; at < mine.size(); at += sizeof(double)) {
+                 double a = 0, b = 0;
+                 std::memcpy(&a, mine.data() + at, sizeof a);
+                 std::memcpy(&b, theirs.data() + at, sizeof b);
+                 a = std::max(a, b);
+                 std::memcpy(mine.data() + at, &a, sizeof a);
+               }
+             });
   return worst;
 }
 

@@ -84,6 +84,23 @@ void tree_broadcast(Group& group, std::span<float> data, int root, const char* p
   sending.wait();
 }
 
+void tree_merge(Group& group, std::span<std::byte> bytes, const Merge& merge) {
+  const auto children = binomial_children(group.index(), group.size());
+  const int parent = binomial_parent(group.index());
+  std::vector<std::byte> theirs(bytes.size());
+  group.step("up", 0, 1);
+  for (const int child : children) {
+    group.receive_bytes(child, theirs);
+    merge(bytes, theirs);
+  }
+  if (parent >= 0) group.send_bytes(parent, bytes).wait();
+  group.step("down", 0, 1);
+  if (parent >= 0) group.receive_bytes(parent, bytes);
+  for (auto child = children.rbegin(); child != children.rend(); ++child) {
+    group.send_bytes(*child, bytes).wait();
+  }
+}
+
 namespace {
 
 class Tree : public AllReduce {

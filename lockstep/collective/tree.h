@@ -7,6 +7,7 @@
 //                             bit
 #pragma once
 
+#include <functional>
 #include <span>
 #include <vector>
 
@@ -26,5 +27,10 @@ void tree_reduce(Group& group, std::span<float> data, const Reduction& reduction
                  const char* phase = "reduce up");
 void tree_broadcast(Group& group, std::span<float> data, int root = 0,
                     const char* phase = "broadcast down");
+
+// The same up and down for small things that are not floats: everybody ends with the root's bytes,
+// into which merge(mine, theirs) has put everybody's.
+using Merge = std::function<void(std::span<std::byte> mine, std::span<const std::byte> theirs)>;
+void tree_merge(Group& group, std::span<std::byte> bytes, const Merge& merge);
 
 }  // namespace lockstep

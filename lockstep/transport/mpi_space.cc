@@ -13,7 +13,7 @@ namespace lockstep {
 namespace {
 
 constexpr std::size_t kPage = 4096;
-constexpr std::size_t kStagingBytes = std::size_t{2} << 20;
+constexpr std::size_t kStagingBytes = std::size_t{1} << 20;
 constexpr Tag kFirstTag = 16;  // on the control communicator; three for each lane
 
 std::size_t table_room(int ranks) {

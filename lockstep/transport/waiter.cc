@@ -28,7 +28,7 @@ double wall_seconds() {
 }
 
 Patience Patience::usual(int ranks, int cores, double timeout) {
-  return ranks <= cores ? Patience{2000, 50, timeout} : Patience{20, 200, timeout};
+  return ranks <= cores ? Patience{2000, 50, timeout} : Patience{20, 2000, timeout};
 }
 
 Waiter::Waiter(StatusBoard& board, int rank, int lane, Patience patience)
