@@ -14,121 +14,14 @@
 
 #include "lockstep/base/error.h"
 #include "lockstep/base/text.h"
+#include "lockstep/transport/cluster_reader.h"
 
 namespace lockstep {
 namespace {
 
-constexpr double kShortest = 1e-12;  // seconds; less is none
 constexpr int kMostLinks = 1 << 20;
-constexpr double kFastest = 1e15;  // bytes a second
-constexpr double kLongest = 1e6;   // seconds of latency
-constexpr double kSlowest = 1e9;   // factor of a slow host
-constexpr double kLimit = 1e9;     // of a host's speed
-
-// One table of the file, with the sentences for what is wrong in it.
-class Reader {
- public:
-  Reader(const toml::table& table, std::string file, std::string section)
-      : table_(table), file_(std::move(file)), section_(std::move(section)) {}
-
-  void allow(const std::vector<std::string>& keys) const {
-    for (const auto& [key, node] : table_) {
-      const std::string name(key.str());
-      if (std::find(keys.begin(), keys.end(), name) == keys.end()) {
-        throw ConfigError(
-            "{}:{}: {}", file_, key.source().begin.line,
-            unknown_name("key" + (section_.empty() ? "" : " in " + section_), name, keys));
-      }
-    }
-  }
-
-  bool has(const char* key) const { return table_.contains(key); }
-
-  void require(const char* key, const char* why) const {
-    if (!has(key)) throw ConfigError("{}: {} is missing; {}", file_, full(key), why);
-  }
-
-  // "rack.toml:7: latency", to begin an error with.
-  std::string where(const char* key) const {
-    const toml::node* node = table_.get(key);
-    return fmt::format("{}:{}: {}", file_, node ? node->source().begin.line : 1, full(key));
-  }
-
-  std::int64_t integer(const char* key, std::int64_t fallback, std::int64_t least,
-                       std::int64_t most) const {
-    if (!has(key)) return fallback;
-    return whole(table_.at(key), where(key), least, most);
-  }
-
-  double real(const char* key, double fallback, double least, double most, bool above) const {
-    if (!has(key)) return fallback;
-    const auto value = table_.at(key).value<double>();
-    if (!value || !table_.at(key).is_number()) {
-      throw ConfigError("{} must be a number", where(key));
-    }
-    return within(*value, key, least, most, above);
-  }
-
-  using Parse = double (*)(std::string_view, const std::string&);
-  double quantity(const char* key, double fallback, double most, bool above, Parse parse) const {
-    if (!has(key)) return fallback;
-    const toml::node& node = table_.at(key);
-    if (node.is_string()) {
-      return within(parse(*node.value<std::string>(), where(key)), key, 0, most, above);
-    }
-    if (!node.is_number()) {
-      throw ConfigError("{} must be a text with a unit, such as \"{}\", or a number of {}",
-                        where(key), above ? "1Gbit/s" : "50us",
-                        above ? "bytes a second" : "seconds");
-    }
-    return within(*node.value<double>(), key, 0, most, above);
-  }
-  double bandwidth(const char* key, double fallback) const {
-    return quantity(key, fallback, kFastest, true, parse_bandwidth);
-  }
-  double latency(const char* key, double fallback) const {
-    const double seconds = quantity(key, fallback, kLongest, false, parse_latency);
-    return seconds < kShortest ? 0 : seconds;
-  }
-
-  std::vector<int> counts(const char* key) const {
-    const toml::array* list = table_.at(key).as_array();
-    if (list == nullptr || list->empty()) {
-      throw ConfigError("{} must be a list of whole numbers, such as [4, 4]", where(key));
-    }
-    std::vector<int> values;
-    for (const toml::node& node : *list) {
-      values.push_back(static_cast<int>(whole(node, where(key), 1, kMostHosts)));
-    }
-    return values;
-  }
-
- private:
-  std::string full(const char* key) const {
-    return section_.empty() ? key : fmt::format("{} {}", section_, key);
-  }
-
-  static std::int64_t whole(const toml::node& node, const std::string& where, std::int64_t least,
-                            std::int64_t most) {
-    const auto* value = node.as_integer();
-    if (value == nullptr || value->get() < least || value->get() > most) {
-      throw ConfigError("{} must be a whole number from {} to {}{}", where, least, most,
-                        value ? fmt::format(", not {}", value->get()) : "");
-    }
-    return value->get();
-  }
-
-  double within(double value, const char* key, double least, double most, bool above) const {
-    if (std::isfinite(value) && (above ? value > least : value >= least) && value <= most) {
-      return value;
-    }
-    throw ConfigError("{} must be {} {:g} and at most {:g}, not {:g}", where(key),
-                      above ? "above" : "at least", least, most, value);
-  }
-
-  const toml::table& table_;
-  std::string file_, section_;
-};
+constexpr double kSlowest = 1e9;  // factor of a slow host
+constexpr double kLimit = 1e9;    // of a host's speed
 
 int product(const std::vector<int>& factors, const std::string& where) {
   std::int64_t total = 1;
@@ -140,7 +33,7 @@ int product(const std::vector<int>& factors, const std::string& where) {
 }
 
 // The hosts that the shape implies; a `hosts` that says otherwise is an error.
-void settle_hosts(ClusterDescription& cluster, const Reader& reader, int implied,
+void settle_hosts(ClusterDescription& cluster, const ClusterReader& reader, int implied,
                   const char* from) {
   if (cluster.hosts != 0 && cluster.hosts != implied) {
     throw ConfigError("{} = {}, but {} makes {}; leave out hosts or make them agree",
@@ -149,7 +42,7 @@ void settle_hosts(ClusterDescription& cluster, const Reader& reader, int implied
   cluster.hosts = implied;
 }
 
-void read_fat_tree(ClusterDescription& cluster, const Reader& reader) {
+void read_fat_tree(ClusterDescription& cluster, const ClusterReader& reader) {
   reader.require("down",
                  "a fat-tree needs it, such as down = [4, 4]: 4 hosts a switch, 4 switches");
   cluster.down = reader.counts("down");
@@ -177,7 +70,7 @@ void read_fat_tree(ClusterDescription& cluster, const Reader& reader) {
   }
 }
 
-void read_two_level(ClusterDescription& cluster, const Reader& reader) {
+void read_two_level(ClusterDescription& cluster, const ClusterReader& reader) {
   for (const char* key : {"machines", "per_machine", "inside_bandwidth", "inside_latency",
                           "between_bandwidth", "between_latency"}) {
     reader.require(key,
@@ -199,7 +92,7 @@ void read_two_level(ClusterDescription& cluster, const Reader& reader) {
                "machines times per_machine");
 }
 
-void read_shape(ClusterDescription& cluster, const toml::table& root, const Reader& reader) {
+void read_shape(ClusterDescription& cluster, const toml::table& root, const ClusterReader& reader) {
   const std::vector<std::string> names = {"star", "fat-tree", "torus", "two-level"};
   std::vector<std::string> keys = {"topology", "hosts", "ranks_per_host",
                                    "speed",    "slow",  "stragglers"};
@@ -247,7 +140,7 @@ void read_shape(ClusterDescription& cluster, const toml::table& root, const Read
   }
 }
 
-void read_slow(ClusterDescription& cluster, const toml::table& root, const Reader& reader) {
+void read_slow(ClusterDescription& cluster, const toml::table& root, const ClusterReader& reader) {
   if (!reader.has("slow")) return;
   const toml::array* list = root["slow"].as_array();
   if (list == nullptr) {
@@ -259,7 +152,7 @@ void read_slow(ClusterDescription& cluster, const toml::table& root, const Reade
       throw ConfigError("{} must be a list of tables: [[slow]] with host and factor",
                         reader.where("slow"));
     }
-    const Reader entry(*node.as_table(), cluster.name, "[[slow]]");
+    const ClusterReader entry(*node.as_table(), cluster.name, "[[slow]]");
     entry.allow({"host", "factor"});
     entry.require("host", "which host is slow, from 0");
     entry.require("factor", "how many times as long its computation takes");
@@ -272,14 +165,15 @@ void read_slow(ClusterDescription& cluster, const toml::table& root, const Reade
   }
 }
 
-void read_stragglers(ClusterDescription& cluster, const toml::table& root, const Reader& reader) {
+void read_stragglers(ClusterDescription& cluster, const toml::table& root,
+                     const ClusterReader& reader) {
   if (!reader.has("stragglers")) return;
   const toml::table* table = root["stragglers"].as_table();
   if (table == nullptr) {
     throw ConfigError("{} must be a table: [stragglers] with probability, factor and seed",
                       reader.where("stragglers"));
   }
-  const Reader entry(*table, cluster.name, "[stragglers]");
+  const ClusterReader entry(*table, cluster.name, "[stragglers]");
   entry.allow({"probability", "factor", "seed"});
   entry.require("probability", "how likely a piece of computation is slowed, from 0 to 1");
   entry.require("factor", "how many times as long it takes then");
@@ -301,7 +195,7 @@ ClusterDescription parse_cluster(std::string_view text, const std::string& name)
   }
   ClusterDescription cluster;
   cluster.name = name;
-  const Reader reader(root, name, "");
+  const ClusterReader reader(root, name, "");
   read_shape(cluster, root, reader);
   read_slow(cluster, root, reader);
   read_stragglers(cluster, root, reader);

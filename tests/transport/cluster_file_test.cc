@@ -177,5 +177,15 @@ TEST(ClusterFile, FilesAreReadAndMissingOnesNamed) {
   EXPECT_THROW(load_cluster(std::filesystem::temp_directory_path()), ConfigError);
 }
 
+// What SimGrid would end the program for.
+TEST(ClusterFile, KeepsAwayFromTheSimulatorWhatItCannotBuild) {
+  EXPECT_EQ(parse_cluster("topology = \"torus\"\ndims = [4, 1, 1]", "t").dims, std::vector<int>{4});
+  EXPECT_EQ(parse_cluster("topology = \"torus\"\ndims = [1, 1]", "t").dims, std::vector<int>{1});
+  EXPECT_EQ(parse_cluster("latency = 1e-320", "t").latency, 0);
+  EXPECT_THROW(parse_cluster("topology = \"fat-tree\"\ndown = [65536]\nup = [65536]", "t"),
+               ConfigError);
+  EXPECT_EQ(parse_cluster("topology = \"fat-tree\"\ndown = [4, 4]\nup = [1, 2]", "t").hosts, 16);
+}
+
 }  // namespace
 }  // namespace lockstep
