@@ -79,13 +79,18 @@ void print_reason(const MpiHostPage& page, int process) {
     if (page.head().interrupted.load() != 0) _exit(128 + signal);
     if (!page.board().failed()) {
       if (const int dead = dead_process(page); dead >= 0) {
+        // It may be gone because it saw before this one that the user wants the end.
+        if (page.head().interrupted.load() != 0) _exit(128 + signal);
         const std::string how = fmt::format("process {} is gone", page.process(dead).id.load());
         page.board(page.processes()).line(dead).die(how.c_str());
         fail(page, fmt::format("rank {} has died: {}", dead, how));
         break;
       }
       // Nothing failed here. On one host that means somebody wanted the end: nothing to tell.
-      if (session.hosts() == 1 && waited > kQuietAfter) _exit(128 + signal);
+      if (session.hosts() == 1 && waited > kQuietAfter) {
+        page.head().interrupted.store(1);
+        _exit(128 + signal);
+      }
     }
     nap();
   }
