@@ -11,7 +11,10 @@ endif()
 
 find_program(LOCKSTEP_CCACHE ccache)
 if(LOCKSTEP_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
-  set(CMAKE_CXX_COMPILER_LAUNCHER ${LOCKSTEP_CCACHE})
+  # Without these ccache passes by every file that has a precompiled header.
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
+    CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+    ${LOCKSTEP_CCACHE})
 endif()
 
 add_library(lockstep_flags INTERFACE)

@@ -6,6 +6,8 @@ find_package(nlohmann_json REQUIRED)
 find_package(CLI11 REQUIRED)
 find_package(PkgConfig REQUIRED)
 find_package(tomlplusplus REQUIRED)
+find_package(PNG REQUIRED)
+find_package(OpenSSL REQUIRED)
 find_path(RANDOM123_INCLUDE_DIR Random123/philox.h REQUIRED)
 
 if(LOCKSTEP_MPI)
@@ -21,4 +23,14 @@ if(LOCKSTEP_SIM)
     message(WARNING "No SimGrid: building without the sim world (-DLOCKSTEP_SIM=OFF says so)")
     set(LOCKSTEP_SIM OFF)
   endif()
+endif()
+
+# Torch's package sets global flags and lists CUDA's languages; only its libraries and headers are
+# wanted, as system headers so that its warnings stay its own.
+if(LOCKSTEP_TORCH)
+  find_package(Torch REQUIRED)
+  find_package(mimalloc REQUIRED)
+  add_library(lockstep_libtorch INTERFACE)
+  target_link_libraries(lockstep_libtorch INTERFACE ${TORCH_LIBRARIES})
+  target_include_directories(lockstep_libtorch SYSTEM INTERFACE ${TORCH_INCLUDE_DIRS})
 endif()

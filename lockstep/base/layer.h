@@ -1,0 +1,22 @@
+// A layer: one parameter tensor of a model and where it stands in the flat vectors of parameters
+// and gradients. Optimizers, compressors and overlap know models by their layers only.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace lockstep {
+
+enum class LayerKind { kWeight, kBias, kNorm };  // kNorm: scale and shift of a normalisation
+
+struct Layer {
+  std::string name;  // "stage1.block0.conv1.weight"
+  std::size_t offset = 0;
+  std::size_t size = 0;
+  std::vector<std::int64_t> shape;
+  LayerKind kind = LayerKind::kWeight;
+};
+
+}  // namespace lockstep

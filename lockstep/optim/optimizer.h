@@ -1,0 +1,42 @@
+// Optimizers on flat vectors: one fused pass over parameters, gradients and their own state. They
+// know the model by its layers only.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "lockstep/base/layer.h"
+#include "lockstep/base/registry.h"
+#include "lockstep/base/state.h"
+
+namespace lockstep {
+
+// What the schedule says for one step.
+struct Rates {
+  double lr = 0;
+  double weight_decay = 0;
+};
+
+class Optimizer {
+ public:
+  virtual ~Optimizer() = default;
+
+  // Once, before the first update: the layers cover 0 … n without gaps, in order.
+  virtual void prepare(std::span<const Layer> layers) = 0;
+
+  // One step for the layers first … last−1. `params` and `grads` are the whole vectors. A step may
+  // come in several calls that cover all layers once (a bucket at a time); `step` counts from 0.
+  virtual void update(std::int64_t step, const Rates& rates, std::span<float> params,
+                      std::span<const float> grads, std::size_t first, std::size_t last) = 0;
+
+  virtual double base_lr() const = 0;  // the options lr and weight_decay, before the schedule
+  virtual double base_weight_decay() const = 0;
+  virtual void reset() = 0;  // forgets momentum and the like
+  virtual void state(StateVisitor& visitor) = 0;
+};
+
+template <>
+Registry<Optimizer>& Registry<Optimizer>::instance();
+
+}  // namespace lockstep
