@@ -46,6 +46,15 @@ class CommError : public Error {
       : Error(fmt::format(text, std::forward<Args>(args)...), kExitCode) {}
 };
 
+// Training itself went wrong: a loss that is no number any more.
+class TrainingError : public Error {
+ public:
+  static constexpr int kExitCode = 5;
+  template <typename... Args>
+  explicit TrainingError(fmt::format_string<Args...> text, Args&&... args)
+      : Error(fmt::format(text, std::forward<Args>(args)...), kExitCode) {}
+};
+
 // A broken promise inside Lockstep: our bug, not the user's.
 class InternalError : public std::logic_error {
   using std::logic_error::logic_error;

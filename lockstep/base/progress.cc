@@ -37,7 +37,10 @@ Progress::~Progress() {
 
 void Progress::update(std::uint64_t done, double now, const std::string& note) {
   if (finished_) return;
-  if (!any_) began_ = now;
+  if (!any_) {
+    began_ = now;
+    first_ = done;
+  }
   const double period = style_ == Style::kTerminal ? kTerminalPeriod : kPlainPeriod;
   if (any_ && done < total_ && now - drawn_ < period) return;
   any_ = true;
@@ -46,12 +49,19 @@ void Progress::update(std::uint64_t done, double now, const std::string& note) {
   draw(done, now, note);
 }
 
+void Progress::say(const std::string& line) {
+  out_ << (open_ ? "\r\x1b[K" : "") << line << "\n" << std::flush;
+  open_ = false;
+  drawn_ = -kPlainPeriod;  // the next update draws again, below
+}
+
 void Progress::draw(std::uint64_t done, double now, const std::string& note) {
   const double share =
       total_ == 0 ? 1 : std::min(1.0, static_cast<double>(done) / static_cast<double>(total_));
   std::string left;
-  if (share > 0 && share < 1 && now > began_) {
-    left = fmt::format(", {} left", format_seconds((now - began_) * (1 - share) / share));
+  if (done > first_ && done < total_ && now > began_) {
+    const double pace = (now - began_) / static_cast<double>(done - first_);
+    left = fmt::format(", {} left", format_seconds(pace * static_cast<double>(total_ - done)));
   }
   const std::string counts =
       fmt::format("{}/{}{}{}{}", done, total_, left, note.empty() ? "" : "  ", note);

@@ -22,6 +22,8 @@ class Progress {
   // Draws at most every 0.1 s (terminal) or 10 s (plain); the first and the last are always drawn.
   // The last is the first with done = total: updates after it are not drawn.
   void update(std::uint64_t done, double now_seconds, const std::string& note = "");
+  // A line that stays, above the one that redraws itself.
+  void say(const std::string& line);
 
  private:
   void draw(std::uint64_t done, double now, const std::string& note);
@@ -32,6 +34,7 @@ class Progress {
   Style style_;
   double began_ = 0;
   double drawn_ = 0;
+  std::uint64_t first_ = 0;  // what was done when it began: resumed work does not begin at 0
   bool any_ = false;
   bool finished_ = false;
   bool open_ = false;  // a terminal line without its end

@@ -88,9 +88,9 @@ class ThreadsWorld : public World {
     if (!run.first_error) throw CommError("{}", run.board.reason());
     try {
       std::rethrow_exception(run.first_error);
-    } catch (const ConfigError&) {
-      throw;
-    } catch (const DataError&) {
+    } catch (const CommError&) {
+      throw CommError("{}", run.first_reason);
+    } catch (const Error&) {  // the user's own mistake needs no account of the ranks
       throw;
     } catch (...) {
       throw CommError("{}", run.first_reason);

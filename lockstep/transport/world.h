@@ -18,7 +18,7 @@ class World {
   virtual ~World() = default;
 
   // Runs `body` on ranks 0 … ranks−1 and returns when all are done. If one fails, the others end
-  // too, and the error of the one that failed first is thrown: a ConfigError or DataError as it
+  // too, and the error of the one that failed first is thrown: any Error but a CommError as it
   // is, anything else as a CommError that says what every rank was doing.
   // On mpi this process runs its own rank only, or none if it is beyond `ranks`.
   virtual void run(int ranks, const RankBody& body) = 0;
