@@ -30,8 +30,8 @@ TEST(Sha256, PiecesGiveTheDigestOfTheWhole) {
 }
 
 TEST(Sha256, AFileHasTheDigestOfItsContent) {
-  const auto path = std::filesystem::path(testing::TempDir()) /
-                    ("lockstep_sha256_" + std::to_string(getpid()));
+  const auto path =
+      std::filesystem::path(testing::TempDir()) / ("lockstep_sha256_" + std::to_string(getpid()));
   for (const std::size_t size : {0u, 1u, 65'535u, 65'536u, 200'000u}) {
     const std::string text(size, 'y');
     std::ofstream(path, std::ios::binary) << text;
