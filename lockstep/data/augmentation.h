@@ -2,20 +2,11 @@
 // looks the same whichever worker draws it.
 #pragma once
 
-#include <cstdint>
-#include <vector>
-
 namespace lockstep {
 
 struct Augmentation {
-  int pad = 0;        // zeros around the image, of which a random window is cut
+  int pad = 0;        // a border of the mean colour, and a random window cut out of all that
   bool flip = false;  // left and right, for every other sample
-};
-
-// Per channel (images) or for all values: (value − mean) / deviation. Empty: as it is; bytes are
-// divided by 255 first.
-struct Normalisation {
-  std::vector<float> mean, deviation;
 };
 
 }  // namespace lockstep

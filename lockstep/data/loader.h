@@ -3,15 +3,19 @@
 
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "lockstep/data/augmentation.h"
 #include "lockstep/data/batch.h"
 #include "lockstep/data/dataset.h"
+#include "lockstep/data/normalisation.h"
 
 namespace lockstep {
 
 class Loader {
  public:
+  // Throws a DataError if the data set holds less than it says, and a ConfigError if normalisation
+  // or augmentation do not fit it.
   Loader(std::shared_ptr<const Dataset> dataset, Normalisation normalisation,
          Augmentation augmentation, std::uint64_t seed);
 
@@ -24,14 +28,17 @@ class Loader {
   const Dataset& dataset() const { return *dataset_; }
 
  private:
+  struct Window;  // which part of an image is cut out
+  void start(std::span<const SampleId> ids, Batch& batch) const;
+  void put_tokens(SampleId id, std::int64_t* tokens, std::int64_t* labels) const;
+  void put_values(SampleId id, const Window& window, float* out) const;
+
   std::shared_ptr<const Dataset> dataset_;
-  Normalisation normalisation_;
+  Normalisation normalisation_;  // an entry a channel, or none
   Augmentation augmentation_;
   std::uint64_t seed_;
+  std::size_t height_, width_, channels_;  // what is no image is one row of pixels of one channel
+  std::vector<float> of_byte_;             // channel × 256: what a byte becomes
 };
-
-// Mean and deviation of each channel over `ids` (for vectors: of all values together). The same
-// bits wherever it is computed.
-Normalisation measure_normalisation(const Dataset& dataset, std::span<const SampleId> ids);
 
 }  // namespace lockstep
