@@ -137,7 +137,10 @@ void SimRun::watch() {
   while (!board_.failed()) {
     const SimLane* slowest = nullptr;
     for (const SimLane& lane : lanes_) {
-      if (lane.waiting && (slowest == nullptr || lane.since < slowest->since)) slowest = &lane;
+      // A companion may be without work for as long as its own rank computes.
+      const bool rests = lane.peer == lane.rank && lane.line != &board_.line(lane.rank);
+      if (!lane.waiting || rests) continue;
+      if (slowest == nullptr || lane.since < slowest->since) slowest = &lane;
     }
     if (slowest == nullptr) {
       sleep(watchdog_);

@@ -82,7 +82,9 @@ void Waiter::until_slowly(const std::function<bool()>& ready, const std::functio
       peer = who();
       line_.wait(peer, what, began);
     }
-    if (now - began > patience_.timeout && !ready()) {
+    // A companion may be without work for as long as its own rank computes.
+    const bool rests = peer == rank_ && &line_ != &board_.line(rank_);
+    if (!rests && now - began > patience_.timeout && !ready()) {
       fail(timeout_reason(rank_, line_.read(), now, patience_.timeout));
     }
   }

@@ -139,6 +139,19 @@ TEST(Failure, ACommErrorBesideACompanionKeepsItsWords) {
   EXPECT_THAT(report, HasSubstr("three bytes too few"));
 }
 
+TEST(Failure, ACompanionWaitsForItsOwnRankBeyondTheTimeOut) {
+  constexpr double kTimeout = 0.05;
+  world_under_test(kTimeout)->run(1, [](Transport& transport) {
+    Task companion = transport.spawn([](Transport& beside) { receive_from(beside, 0); });
+    const double began = transport.now();
+    transport.charge(3 * kTimeout);
+    while (transport.now() < began + 2 * kTimeout) {
+    }
+    send_to(transport, 0);
+    companion->join();
+  });
+}
+
 TEST(Failure, AFailingCompanionEndsTheRun) {
   const std::string report = failure_of<CommError>(2, 60, [](Transport& transport) {
     Task companion = transport.spawn([](Transport& beside) {
