@@ -16,6 +16,7 @@ namespace lockstep {
 struct Rates {
   double lr = 0;
   double weight_decay = 0;
+  double epoch = 0;  // how far training is, for optimizers that change their ways on the way
 };
 
 class Optimizer {
@@ -26,7 +27,8 @@ class Optimizer {
   virtual void prepare(std::span<const Layer> layers) = 0;
 
   // One step for the layers first … last−1. `params` and `grads` are the whole vectors. A step may
-  // come in several calls that cover all layers once (a bucket at a time); `step` counts from 0.
+  // come in several calls that cover all layers once (a bucket at a time); `step` counts from 0 and
+  // may leave numbers out (steps that were skipped because a gradient overflowed).
   virtual void update(std::int64_t step, const Rates& rates, std::span<float> params,
                       std::span<const float> grads, std::size_t first, std::size_t last) = 0;
 
