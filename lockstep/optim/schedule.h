@@ -10,7 +10,7 @@
 namespace lockstep {
 
 struct SchedulePoint {
-  double lr = 1;            // factors of the configured values
+  double lr = 1;  // factors of the configured values
   double weight_decay = 1;
   double batch = 1;
 };
@@ -27,7 +27,8 @@ class Schedule {
 template <>
 Registry<Schedule>& Registry<Schedule>::instance();
 
-// The options every schedule has: warm-up, linear scaling.
+// The options every schedule has: warm-up, linear scaling, what weight decay does. Each schedule
+// adds its own to them; RatePlan acts on them, so that schedules need not know.
 OptionSet schedule_options();
 
 }  // namespace lockstep
