@@ -26,6 +26,7 @@ struct SampleSet {
   std::span<const std::int64_t> labels;
 };
 
+// Each worker's samples stand in the order in which the whole set was shared out.
 struct Shards {
   std::vector<std::vector<SampleId>> of;  // worker → its samples
 };
@@ -33,17 +34,23 @@ struct Shards {
 class Assignment {
  public:
   virtual ~Assignment() = default;
-  // Throws a ConfigError if the layout does not fit, and says which values would.
+  // Throws a ConfigError if the layout does not fit, and says which values would, or if a worker
+  // would have nothing.
   // `seed` shuffles the samples first; with `shuffled` false they are taken in order.
-  virtual Shards assign(const SampleSet& set, const Layout& layout, bool shuffled,
-                        std::uint64_t seed) const = 0;
+  Shards assign(const SampleSet& set, const Layout& layout, bool shuffled,
+                std::uint64_t seed) const;
   virtual double copies(const Layout& layout) const = 0;  // C: on how many workers a sample is
+
+ private:
+  // Takes the samples in the order given. `seed` is for what else is left to chance.
+  virtual Shards share_out(const SampleSet& set, const Layout& layout,
+                           std::uint64_t seed) const = 0;
 };
 
 template <>
 Registry<Assignment>& Registry<Assignment>::instance();
 
-// The options every assignment has: those of the sampler.
+// The options every assignment has: those of the sampler (sampling.h reads them).
 OptionSet sampling_options();
 
 }  // namespace lockstep
