@@ -29,8 +29,7 @@ void check_contents(const Dataset& dataset) {
       throw DataError("data set {} has tokens that are not bytes", dataset.name);
     }
     // One more than the last sequence: its last label.
-    needed =
-        dataset.samples == 0 ? 0 : (dataset.samples - 1) * dataset.stride + shape.values() + 1;
+    needed = dataset.samples == 0 ? 0 : (dataset.samples - 1) * dataset.stride + shape.values() + 1;
   }
   if (held < needed) {
     throw DataError("data set {} holds {} values, but its {} samples need {}", dataset.name, held,
@@ -50,9 +49,10 @@ void check_normalisation(const Normalisation& normalisation, std::size_t channel
   }
   for (std::size_t c = 0; c < normalisation.mean.size(); ++c) {
     if (!std::isfinite(normalisation.mean[c]) || !(normalisation.deviation[c] > 0)) {
-      throw ConfigError("normalisation of channel {} is mean {}, deviation {}; it must be finite "
-                        "and the deviation above 0",
-                        c, normalisation.mean[c], normalisation.deviation[c]);
+      throw ConfigError(
+          "normalisation of channel {} is mean {}, deviation {}; it must be finite "
+          "and the deviation above 0",
+          c, normalisation.mean[c], normalisation.deviation[c]);
     }
   }
 }

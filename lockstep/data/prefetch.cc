@@ -69,7 +69,8 @@ class Prefetcher::Shared {
   void give(Order order) {
     transport_.wait(order_request_);  // long over: the companion has worked on it since
     order_ = order;
-    order_request_ = transport_.isend(transport_.rank(), order_tag_, std::as_bytes(std::span(&order_, 1)));
+    order_request_ =
+        transport_.isend(transport_.rank(), order_tag_, std::as_bytes(std::span(&order_, 1)));
   }
 
   void take() {

@@ -93,9 +93,8 @@ TEST(Prefetcher, WhatFillThrowsComesOutOfNextAtItsStep) {
 
 TEST(Prefetcher, AnErrorNobodyAskedForIsForgotten) {
   run([](Transport& transport) {
-    Prefetcher prefetcher(transport, kTag, 0, 10, [](std::int64_t, Batch&) {
-      throw DataError("never seen");
-    });
+    Prefetcher prefetcher(transport, kTag, 0, 10,
+                          [](std::int64_t, Batch&) { throw DataError("never seen"); });
   });
 }
 
