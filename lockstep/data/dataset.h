@@ -31,6 +31,8 @@ struct Dataset {
   std::size_t size() const { return samples; }
 };
 
+struct Published;
+
 // Makes a data set; which one and how large comes from its options ([data] in the configuration).
 class DatasetSource {
  public:
@@ -38,6 +40,8 @@ class DatasetSource {
   // Throws a DataError that names the file if something is missing or damaged, and says
   // `lockstep data get NAME` where that would help.
   virtual std::shared_ptr<const Dataset> load() const = 0;
+  // What `lockstep data get` would get (published.h), or nothing.
+  virtual const Published* published() const { return nullptr; }
 };
 
 template <>
