@@ -9,5 +9,6 @@ namespace lockstep {
 void add_list_command(CLI::App& app);
 void add_explain_command(CLI::App& app);
 void add_bench_command(CLI::App& app);
+void add_data_command(CLI::App& app);
 
 }  // namespace lockstep

@@ -29,7 +29,7 @@ void check_commands(const CLI::App& app, int argc, char** argv) {
       throw ConfigError("{}", unknown_name(what, argv[i], names));
     }
     at = at->get_subcommand(argv[i]);
-    what = fmt::format("thing to {}", argv[i]);
+    what = fmt::format("{} command", argv[i]);
   }
 }
 
@@ -43,6 +43,7 @@ int run(int argc, char** argv) {
   add_list_command(app);
   add_explain_command(app);
   add_bench_command(app);
+  add_data_command(app);
   try {
     check_commands(app, argc, argv);
     app.parse(argc, argv);

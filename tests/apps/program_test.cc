@@ -1,10 +1,9 @@
 // The program as a user meets it: what it prints and the code it ends with.
+#include "tests/apps/program.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
-#include <array>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <sstream>
@@ -18,34 +17,6 @@ namespace {
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
-
-struct Outcome {
-  int code = -1;
-  std::string text;  // standard output, and standard error unless it was dropped
-};
-
-Outcome lockstep(const std::string& arguments, const std::string& redirect = "2>&1") {
-  const std::string command =
-      "exec '" + std::string(LOCKSTEP_PROGRAM) + "' " + arguments + " " + redirect + " </dev/null";
-  Outcome outcome;
-  FILE* pipe = popen(command.c_str(), "r");
-  std::array<char, 4096> buffer;
-  while (const std::size_t n = fread(buffer.data(), 1, buffer.size(), pipe)) {
-    outcome.text.append(buffer.data(), n);
-  }
-  const int status = pclose(pipe);
-  outcome.code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  return outcome;
-}
-
-// A wrong input ends with code 2 and one sentence that says what is wrong and what is allowed.
-void expect_refused(const std::string& arguments, const std::string& wrong,
-                    const std::string& allowed) {
-  const Outcome outcome = lockstep(arguments);
-  EXPECT_EQ(outcome.code, 2) << arguments;
-  EXPECT_THAT(outcome.text, AllOf(HasSubstr(wrong), HasSubstr(allowed))) << arguments;
-  EXPECT_THAT(outcome.text, AllOf(Not(HasSubstr("terminate")), Not(HasSubstr("internal error"))));
-}
 
 TEST(Program, ListShowsEveryAlgorithmWithItsSentenceAndOptions) {
   const Outcome outcome = lockstep("list");
@@ -149,9 +120,9 @@ TEST(Program, RefusesWhatMakesNoSense) {
   expect_refused("bench allreduce --algorithm ' '", "--algorithm is empty", "names");
   expect_refused("bench allreduce --repeats -1", "--repeats", "negative");
   expect_refused("bench allreduce --algorithm ring,tree --set groups=1", "--set", "--algorithm");
-  expect_refused("bench", "which thing to bench", "Valid: allreduce");
+  expect_refused("bench", "which bench command", "Valid: allreduce");
   expect_refused("bench allredcue", "\"allredcue\"", "did you mean \"allreduce\"");
-  expect_refused("", "which command", "list, explain, bench");
+  expect_refused("", "which command", "list, explain, bench, data");
 }
 
 #ifdef LOCKSTEP_HAVE_MPI
