@@ -74,6 +74,7 @@ struct ModelSettings {
   std::uint64_t seed = 1;
   std::string precision = "float";  // "float", "bf16", "fp16"
   double label_smoothing = 0;
+  int threads = 1;  // compute threads of a pass
   std::string batch_norm =
       "local";  // "local", "shared" (share_statistics), "batch-only": without
                 // moving averages, by the batch's statistics when evaluating too
