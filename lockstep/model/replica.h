@@ -58,6 +58,8 @@ class Replica {
   // Seconds that forward and backward of one sample take on the reference core (50 GFLOPS): what a
   // simulated host is charged. Deterministic.
   virtual double modelled_seconds() const = 0;
+  // The part of it that backward spends on each of layers(). Empty: not known layer by layer.
+  virtual std::span<const double> backward_seconds() const { return {}; }
 
   // Batch norm over several workers; only where `settings.shared_statistics` was set.
   virtual void share_statistics(StatisticsSum, int /*workers*/) {}
