@@ -7,6 +7,7 @@ find_package(CLI11 REQUIRED)
 find_package(PkgConfig REQUIRED)
 find_package(tomlplusplus REQUIRED)
 find_package(PNG REQUIRED)
+find_package(ZLIB REQUIRED)
 find_package(OpenSSL REQUIRED)
 find_path(RANDOM123_INCLUDE_DIR Random123/philox.h REQUIRED)
 
