@@ -50,6 +50,7 @@ function(lockstep_library folder)
     target_link_libraries(lockstep_${folder} PUBLIC lockstep_${used})
   endforeach()
   set_property(TARGET lockstep_${folder} PROPERTY LOCKSTEP_USES "${ARG_USES}")
+  set_property(GLOBAL APPEND PROPERTY LOCKSTEP_FOLDERS ${folder})
 endfunction()
 
 # lockstep_use(<target> folders ...): links the folders and whatever they use.
