@@ -1,5 +1,5 @@
-// Your own network and your own data, trained data-parallel: two workers tell points inside a circle
-// from points outside.
+// Your own network and your own data, trained data-parallel: two workers tell points inside a
+// circle from points outside.
 #include <torch/torch.h>
 
 #include <cstdio>
