@@ -8,6 +8,8 @@ std::size_t DataShape::values() const {
   return product;
 }
 
-std::size_t DataShape::labels_per_sample() const { return kind == Kind::kTokens ? values() : 1; }
+std::size_t DataShape::labels_per_sample() const {
+  return kind == Kind::kTokens ? values() : 1;
+}
 
 }  // namespace lockstep

@@ -24,21 +24,21 @@ struct DataShape {
   std::int64_t classes = 0;          // labels are 0 … classes−1
   std::int64_t vocabulary = 0;       // kTokens only
 
-  std::size_t values() const;            // elements of one sample
-  std::size_t labels_per_sample() const; // 1, or the length of a sequence
+  std::size_t values() const;             // elements of one sample
+  std::size_t labels_per_sample() const;  // 1, or the length of a sequence
   bool operator==(const DataShape&) const = default;
 };
 
 struct Batch {
   DataShape shape;
-  std::vector<SampleId> ids;            // one a sample; augmentation and dropout are keyed by them
-  AlignedVector<float> values;          // size × shape.values(); empty for kTokens
-  AlignedVector<std::int64_t> tokens;   // size × length; empty otherwise
-  AlignedVector<std::int64_t> labels;   // size × shape.labels_per_sample()
+  std::vector<SampleId> ids;           // one a sample; augmentation and dropout are keyed by them
+  AlignedVector<float> values;         // size × shape.values(); empty for kTokens
+  AlignedVector<std::int64_t> tokens;  // size × length; empty otherwise
+  AlignedVector<std::int64_t> labels;  // size × shape.labels_per_sample()
   // Workers computed together as one large batch: how many samples each has, in order. Batch norm
   // takes its statistics over each part. Empty: one worker.
   std::vector<std::size_t> parts;
-  std::int64_t step = 0;                // of training; dropout is keyed by it
+  std::int64_t step = 0;  // of training; dropout is keyed by it
 
   std::size_t size() const { return ids.size(); }
 };

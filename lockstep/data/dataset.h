@@ -22,11 +22,11 @@ struct Dataset {
   // size × shape.values(), images row, column, channel. Tokens are bytes too: numbers of
   // characters. Tokens of a text overlap: see `stride`.
   std::variant<AlignedVector<std::uint8_t>, AlignedVector<float>> values;
-  std::vector<std::int64_t> labels;        // one a sample; empty for kTokens
+  std::vector<std::int64_t> labels;  // one a sample; empty for kTokens
   std::size_t samples = 0;
-  std::size_t first_test = 0;              // samples from here on are the data set's own test set
-  std::size_t stride = 0;                  // kTokens: sample i starts at i × stride; labels follow
-  std::vector<std::string> class_names;    // or empty; characters of the vocabulary for kTokens
+  std::size_t first_test = 0;            // samples from here on are the data set's own test set
+  std::size_t stride = 0;                // kTokens: sample i starts at i × stride; labels follow
+  std::vector<std::string> class_names;  // or empty; characters of the vocabulary for kTokens
 
   std::size_t size() const { return samples; }
 };
