@@ -39,7 +39,11 @@ int run(int argc, char** argv) {
   app.name("lockstep");
   app.set_version_flag("--version", kVersion);
   app.require_subcommand(1);
-  app.footer("Errors end with a sentence and a code: 2 configuration, 3 data, 4 communication.");
+  app.footer(
+      "Errors end with a sentence and a code: 2 configuration, 3 data, 4 communication, 5 "
+      "training.");
+  add_train_command(app);
+  add_eval_command(app);
   add_list_command(app);
   add_explain_command(app);
   add_bench_command(app);

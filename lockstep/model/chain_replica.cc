@@ -7,6 +7,7 @@ namespace lockstep {
 ChainReplica::ChainReplica(const ModelSettings& settings, const std::string& network,
                            const Build& build)
     : settings_(settings), precision_(parse_precision(settings.precision)) {
+  torch::set_num_threads(settings.threads);  // torch would take all cores, in every new thread
   ChainBuilder builder(parameters_, settings_, network);
   chain_ = build(builder);
   parameters_.allocate(settings.seed, precision_);

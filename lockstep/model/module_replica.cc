@@ -38,6 +38,7 @@ ModuleReplica::ModuleReplica(TrainableModule module, const ModelSettings& settin
       module_(std::move(module), precision_ != Precision::kFloat,
               [this](std::size_t index) { finish_layer(index); }),
       finished_(layers().size()) {
+  torch::set_num_threads(settings.threads);  // torch would take all cores, in every new thread
   if (module_.has_batch_norm() && settings.batch_norm != "local") {
     throw ConfigError(
         "{} has batch norm of its own, which knows only its worker: batch_norm = \"{}\" is not "

@@ -1,0 +1,18 @@
+# Makes a source file of the configurations in presets/, so that the program has them wherever it
+# is installed.
+function(lockstep_embed_presets target)
+  file(GLOB files CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/presets/*.toml)
+  list(SORT files)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${files})
+  set(code "#include \"lockstep/train/presets.h\"\n\nnamespace lockstep {\n\n")
+  string(APPEND code "const std::vector<Preset>& presets() {\n")
+  string(APPEND code "  static const std::vector<Preset> all{\n")
+  foreach(file ${files})
+    get_filename_component(name ${file} NAME_WE)
+    file(READ ${file} text)
+    string(APPEND code "      {\"${name}\", R\"toml(${text})toml\"},\n")
+  endforeach()
+  string(APPEND code "  };\n  return all;\n}\n\n}  // namespace lockstep\n")
+  file(CONFIGURE OUTPUT ${CMAKE_CURRENT_BINARY_DIR}/presets.cc CONTENT "${code}" @ONLY)
+  target_sources(${target} PRIVATE ${CMAKE_CURRENT_BINARY_DIR}/presets.cc)
+endfunction()

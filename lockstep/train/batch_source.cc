@@ -1,0 +1,34 @@
+#include "lockstep/train/batch_source.h"
+
+#include <algorithm>
+
+namespace lockstep {
+
+BatchSource::BatchSource(const Job& job, int rank) : job_(job) {
+  const Placement& placement = job.placement();
+  for (int i = 0; i < placement.merge; ++i) {
+    streams_.emplace_back(job.sampler(), placement.first_worker(rank) + i);
+  }
+}
+
+void BatchSource::fill(std::int64_t step, Batch& batch) {
+  const StepPosition at = job_.plan().at(step);
+  // Workers of a rank that share batch-norm statistics are one part.
+  const auto together =
+      static_cast<std::size_t>(std::min(job_.placement().merge, job_.statistics_workers()));
+  std::vector<std::size_t> parts;
+  ids_.clear();
+  for (std::size_t i = 0; i < streams_.size(); ++i) {
+    const auto own = streams_[i].batch(job_.batch_plan(step), at.epoch, at.index);
+    ids_.insert(ids_.end(), own.begin(), own.end());
+    if (i % together == 0) parts.push_back(0);
+    parts.back() += own.size();
+  }
+  std::erase(parts, std::size_t{0});  // of workers whose shards are used up
+  job_.loader().load(ids_, at.epoch, batch);
+  batch.parts.clear();
+  if (parts.size() > 1) batch.parts = std::move(parts);
+  batch.step = step;
+}
+
+}  // namespace lockstep

@@ -1,0 +1,62 @@
+#include "lockstep/train/describe.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "lockstep/base/text.h"
+#include "lockstep/collective/all_reduce.h"
+
+namespace lockstep {
+namespace {
+
+std::string plural(double count, const char* what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
+std::string shard_sizes(const Sampler& sampler) {
+  const auto sizes = sampler.shard_sizes();
+  const auto [least, most] = std::minmax_element(sizes.begin(), sizes.end());
+  return *least == *most ? fmt::format("{}", *most) : fmt::format("{} to {}", *least, *most);
+}
+
+}  // namespace
+
+std::string describe(const Placement& placement) {
+  if (placement.merge == 1) return plural(placement.workers, "worker");
+  return fmt::format("{}, computed {} at a time by {}", plural(placement.workers, "worker"),
+                     placement.merge, plural(placement.ranks(), "rank"));
+}
+
+std::string describe(const Job& job) {
+  const Config& config = job.config();
+  const auto replica = job.model().make(job.model_settings());
+  const std::size_t parameters = replica->params().size();
+  const Section& aggregate = config.at("aggregate");
+  const Cost cost = Registry<AllReduce>::instance()
+                        .make(aggregate.component(), aggregate.options())
+                        ->cost(job.placement().ranks(), parameters);
+  const StepPlan& plan = job.plan();
+  std::vector<std::vector<std::string>> rows{
+      {"model", fmt::format("{}: {} parameters in {} layers", config.at("model").chosen(),
+                            parameters, replica->layers().size())},
+      {"data", fmt::format("{}: {} samples to train, {} to validate, {} to test",
+                           job.dataset().name, job.split().train.size(),
+                           job.split().validation.size(), job.split().test.size())},
+      {"workers", describe(job.placement())},
+      {"assignment",
+       fmt::format("{}: {} samples a worker, each sample on {}", config.at("assign").component(),
+                   shard_sizes(job.sampler()), plural(job.sampler().copies(), "worker"))},
+      {"batch", fmt::format("{} a worker, {} in all", job.local_batch(), job.global_batch())},
+      {"steps", fmt::format("{} in {:g} epochs, {} in the first", plan.steps(), plan.epochs(),
+                            plan.steps_in_epoch(0))},
+      {"sent a step", fmt::format("{} by the busiest rank, {} by all ({} {})",
+                                  format_size(cost.bytes_most), format_size(cost.bytes_all),
+                                  config.at("sync").component(), aggregate.component())}};
+  std::string text;
+  for (const auto& row : rows) text += fmt::format("{:<12} {}\n", row[0], row[1]);
+  for (const auto& remark : replica->remarks()) text += fmt::format("{:<12} {}\n", "note", remark);
+  return text;
+}
+
+}  // namespace lockstep

@@ -1,0 +1,176 @@
+#include "lockstep/train/job.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "lockstep/assign/epochs.h"
+#include "lockstep/base/error.h"
+#include "lockstep/transport/thread_budget.h"
+
+namespace lockstep {
+namespace {
+
+constexpr std::int64_t kDefaultLocalBatch = 32;
+
+template <typename T>
+std::unique_ptr<T> make_component(const Config& config, const char* section) {
+  const Section& chosen = config.at(section);
+  return Registry<T>::instance().make(chosen.component(), chosen.options());
+}
+
+std::vector<std::int64_t> labels_of(const Dataset& dataset, std::span<const SampleId> ids) {
+  std::vector<std::int64_t> labels;
+  if (dataset.labels.empty()) return labels;
+  for (const SampleId id : ids) labels.push_back(dataset.labels[id]);
+  return labels;
+}
+
+}  // namespace
+
+Job::Job(Config config, Ingredients ingredients, int ranks_given)
+    : config_(std::move(config)),
+      dataset_(std::move(ingredients.dataset)),
+      model_(std::move(ingredients.model)) {
+  if (!model_) model_ = make_component<ModelKind>(config_, "model");
+  placement_ = place_workers(config_, model_->mergeable(), ranks_given);
+  config_.at("cluster").set_value("merge", std::int64_t{placement_.merge});
+  settle_batch();
+  settle_statistics();
+  if (!dataset_) dataset_ = make_component<DatasetSource>(config_, "data")->load();
+  share_out_samples();
+  make_plan();
+
+  const Options& train = config_.at("train").own();
+  const auto threads = static_cast<int>(config_.at("cluster").own().integer("threads"));
+  settings_ = {.data = dataset_->shape,
+               .seed = seed(),
+               .precision = train.text("precision"),
+               .label_smoothing = train.real("label_smoothing"),
+               .threads = threads > 0 ? threads : thread_budget(placement_.ranks()),
+               .batch_norm = train.text("batch_norm")};
+}
+
+std::uint64_t Job::seed() const {
+  return static_cast<std::uint64_t>(config_.at("train").own().integer("seed"));
+}
+
+std::size_t Job::global_batch() const {
+  return local_batch_ * static_cast<std::size_t>(placement_.workers);
+}
+
+void Job::settle_batch() {
+  Section& train = config_.at("train");
+  const auto global = train.own().integer("batch");
+  const auto local = train.own().integer("local_batch");
+  const auto derived = global > 0  ? local_batch_of(global, placement_.workers)
+                       : local > 0 ? local
+                                   : kDefaultLocalBatch;
+  if (local > 0 && local != derived) {
+    throw ConfigError(
+        "[train] batch = {} over {} workers is {} a worker, but local_batch = {}; give one of them",
+        global, placement_.workers, derived, local);
+  }
+  local_batch_ = static_cast<std::size_t>(derived);
+  train.set_value("local_batch", static_cast<std::int64_t>(local_batch_));
+  train.set_value("batch", static_cast<std::int64_t>(global_batch()));
+}
+
+void Job::settle_statistics() {
+  const Options& train = config_.at("train").own();
+  if (train.text("batch_norm") != "shared") return;
+  const auto given = static_cast<int>(train.integer("batch_norm_workers"));
+  statistics_workers_ = given == 0 ? placement_.workers : given;
+  const int merge = placement_.merge;
+  if (placement_.workers % statistics_workers_ != 0 ||
+      (statistics_workers_ % merge != 0 && merge % statistics_workers_ != 0)) {
+    throw ConfigError("[train] batch_norm_workers = {} must divide {} workers{}",
+                      statistics_workers_, placement_.workers,
+                      merge > 1 ? fmt::format(" and fit the {} that a rank computes", merge) : "");
+  }
+}
+
+void Job::share_out_samples() {
+  const Options& data = config_.at("data").own();
+  const Sampling sampling = Sampling::from(config_.at("assign").options());
+  split_ = lockstep::split(*dataset_, data.real("validation"), sampling.shuffled(), seed());
+  const Normalisation normalisation =
+      data.flag("normalise") ? measure_normalisation(*dataset_, split_.train) : Normalisation{};
+  loader_ = std::make_unique<Loader>(
+      dataset_, normalisation,
+      Augmentation{static_cast<int>(data.integer("pad")), data.flag("flip")}, seed());
+
+  const auto assignment = make_component<Assignment>(config_, "assign");
+  const auto labels = labels_of(*dataset_, split_.train);
+  sampler_ = std::make_unique<Sampler>(*assignment, SampleSet{split_.train, labels},
+                                       Layout{placement_.workers}, sampling, seed());
+}
+
+void Job::make_plan() {
+  const Options& train = config_.at("train").own();
+  double epochs = train.real("epochs");
+  if (const double copies = sampler_->copies(); copies > 1) {
+    epochs =
+        static_cast<double>(overlap_epochs(static_cast<std::int64_t>(std::ceil(epochs)), copies));
+  }
+  schedule_ = make_component<Schedule>(config_, "schedule");
+  const auto optimizer = make_optimizer();
+  rate_plan_ =
+      std::make_unique<RatePlan>(*schedule_, config_.at("schedule").options(),
+                                 Rates{optimizer->base_lr(), optimizer->base_weight_decay()},
+                                 static_cast<std::int64_t>(global_batch()), epochs);
+
+  const auto sizes = sampler_->shard_sizes();
+  plan_ = std::make_unique<StepPlan>(
+      *std::max_element(sizes.begin(), sizes.end()), epochs, train.integer("steps"),
+      [&](double progress) {
+        const double factor = rate_plan_->batch_factor(progress, progress * epochs);
+        const auto grown = std::llround(static_cast<double>(local_batch_) * factor);
+        const auto batch = static_cast<std::size_t>(std::max(1LL, grown));
+        batch_plans_.try_emplace(batch, sizes, batch);
+        return batch;
+      });
+  if (statistics_workers_ > placement_.merge) refuse_empty_batches();
+}
+
+// Workers that share batch-norm statistics meet in every layer: one without samples would be
+// missed.
+void Job::refuse_empty_batches() const {
+  for (const auto& [batch, plan] : batch_plans_) {
+    const auto last = plan.sizes(plan.steps() - 1);
+    const auto empty = std::find(last.begin(), last.end(), std::size_t{0});
+    if (empty == last.end()) continue;
+    throw ConfigError(
+        "batch_norm = \"shared\" needs samples on every worker in every step, but in the last step "
+        "of an epoch worker {} has none left with {} a worker; choose another batch, or "
+        "batch_norm = \"local\"",
+        empty - last.begin(), batch);
+  }
+}
+
+Rates Job::rates(std::int64_t step) const {
+  const StepPosition at = plan_->at(step);
+  return rate_plan_->at(at.progress, at.epochs);
+}
+
+std::unique_ptr<Optimizer> Job::make_optimizer() const {
+  return make_component<Optimizer>(config_, "optim");
+}
+
+const BatchPlan& Job::batch_plan(std::int64_t step) const {
+  return batch_plans_.at(plan_->at(step).local_batch);
+}
+
+std::size_t Job::samples_in(std::int64_t step) const {
+  return batch_plan(step).global_size(plan_->at(step).index);
+}
+
+std::int64_t Job::interval(double epochs, std::int64_t step) const {
+  const auto batch = plan_->at(step).local_batch * static_cast<std::size_t>(placement_.workers);
+  const auto pass = validation_interval(static_cast<std::int64_t>(split_.train.size()),
+                                        static_cast<std::int64_t>(batch));
+  return std::max<std::int64_t>(1, std::llround(epochs * static_cast<double>(pass)));
+}
+
+}  // namespace lockstep

@@ -1,0 +1,100 @@
+#include "lockstep/train/train.h"
+
+#include <fmt/format.h>
+
+#include <optional>
+
+#include "lockstep/base/file.h"
+#include "lockstep/train/describe.h"
+#include "lockstep/train/interrupt.h"
+
+namespace lockstep {
+namespace {
+
+RunDirectory open_directory(const TrainRequest& request, const Config& resolved) {
+  if (request.resume) return RunDirectory::resume(request.out);
+  if (!request.out.empty()) return RunDirectory::create(request.out, resolved.to_toml());
+  const std::string stem = fmt::format(
+      "{}-{}", resolved.at("model").chosen().empty() ? "own" : resolved.at("model").chosen(),
+      resolved.at("data").chosen());
+  return RunDirectory::create_numbered("runs", stem, resolved.to_toml());
+}
+
+Json to_json(const Tallies& tallies) {
+  if (tallies.samples == 0) return nullptr;
+  return {{"samples", tallies.samples},
+          {"loss", tallies.mean_loss()},
+          {"accuracy", tallies.accuracy()}};
+}
+
+void write_summary(const std::string& path, const Job& job, const World& world,
+                   const TrainResult& result) {
+  const Standing& standing = result.standing;
+  const Json summary{{"world", world.describe(job.placement().ranks())},
+                     {"workers", job.placement().workers},
+                     {"parameters", result.parameters},
+                     {"steps", standing.step},
+                     {"epochs", standing.epoch},
+                     {"samples", standing.samples},
+                     {"bytes", standing.bytes},
+                     {"seconds", standing.seconds},
+                     {"waited_for_batches", result.waited},
+                     {"stopped_early", result.stopped_early},
+                     {"best_validation_accuracy", result.best_accuracy},
+                     {"validation", to_json(result.validation)},
+                     {"test", to_json(result.test)}};
+  write_file(path, summary.dump(2) + "\n");
+}
+
+}  // namespace
+
+std::unique_ptr<World> make_world(const Config& config) {
+  const Options& cluster = config.at("cluster").own();
+  const std::string name = cluster.text("world").empty() ? "threads" : cluster.text("world");
+  const auto& registry = Registry<World>::instance();
+  Options options = registry.options(name);
+  options.set_value("timeout", cluster.real("timeout"));
+  if (!cluster.text("cluster_file").empty()) {
+    options.set_value("cluster_file", cluster.text("cluster_file"));
+  }
+  return registry.make(name, options);
+}
+
+int ranks_given(const World& world, const Config& config) {
+  return config.at("cluster").own().text("world") == "mpi" ? world.most_ranks() : 0;
+}
+
+TrainResult train(World& world, const TrainRequest& request) {
+  const Job job(request.config, request.ingredients, ranks_given(world, request.config));
+  const int ranks = job.placement().ranks();
+  std::optional<RunDirectory> directory;
+  std::optional<Reporter> reporter;
+  if (world.leads()) {
+    directory.emplace(open_directory(request, job.config()));
+    if (request.resume) write_file(directory->paths().config(), job.config().to_toml());
+  }
+  const RunPaths paths = directory ? directory->paths() : RunPaths{};
+  const InterruptWatch watch;
+  TrainResult result;
+  world.run(ranks, [&](Transport& transport) {
+    Worker worker(transport, job, paths);
+    const std::vector<std::string> news =
+        request.resume ? worker.resume() : std::vector<std::string>{};
+    if (transport.rank() == 0) {
+      if (request.resume) cut_metrics(paths.metrics(), worker.step());
+      reporter.emplace(paths, job.plan().steps(), worker.step(), request.quiet);
+      reporter->say(fmt::format("{} on {}", describe(job.placement()), world.describe(ranks)));
+      for (const auto& line : worker.remarks()) reporter->say(line);
+      for (const auto& line : news) reporter->say(line);
+      worker.report_to(&*reporter);
+    }
+    TrainResult mine = worker.run();
+    if (transport.rank() == 0) result = std::move(mine);
+  });
+  if (!directory) return result;
+  result.directory = paths.root;
+  if (!result.interrupted) write_summary(paths.summary(), job, world, result);
+  return result;
+}
+
+}  // namespace lockstep

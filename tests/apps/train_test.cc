@@ -1,0 +1,225 @@
+// `lockstep train` as a user meets it. The model is softmax regression or a small MLP on a few
+// hundred shapes, so that a run takes a second.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/apps/program.h"
+
+namespace lockstep {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+class Train : public testing::Test {
+ protected:
+  Train() : folder_(fs::temp_directory_path() / ("lockstep-train-" + std::to_string(getpid()))) {
+    fs::create_directories(folder_);
+  }
+  ~Train() override { fs::remove_all(folder_); }
+
+  std::string run(const std::string& name) const { return (folder_ / name).string(); }
+  // A short run into its own directory.
+  Outcome train(const std::string& name, const std::string& more = "") const {
+    return lockstep("train --out " + run(name) + " " + kSmall + more);
+  }
+  std::string content(const std::string& path) const {
+    std::ifstream file(folder_ / path, std::ios::binary);
+    std::stringstream text;
+    text << file.rdbuf();
+    return text.str();
+  }
+  std::vector<nlohmann::json> metrics(const std::string& name) const {
+    std::istringstream lines(content(name + "/metrics.jsonl"));
+    std::vector<nlohmann::json> all;
+    for (std::string line; std::getline(lines, line);) all.push_back(nlohmann::json::parse(line));
+    return all;
+  }
+
+  static constexpr const char* kSmall =
+      "--set model.name=mlp --set model.widths=16 --set data.samples=400 --set data.test=100 "
+      "--set train.epochs=2 --set train.local_batch=20 --set optim.lr=0.01 --workers 2 ";
+  fs::path folder_;
+};
+
+TEST_F(Train, LeavesEverythingARunIsMadeOf) {
+  const Outcome outcome = train("a");
+  EXPECT_EQ(outcome.code, 0) << outcome.text;
+  EXPECT_THAT(outcome.text, AllOf(HasSubstr("Done after 18 steps"), HasSubstr("test")));
+  for (const char* file : {"config.toml", "metrics.jsonl", "model.pt", "weights.npy",
+                           "summary.json", "log.txt", "checkpoint"}) {
+    EXPECT_TRUE(fs::exists(folder_ / "a" / file)) << file;
+  }
+  const auto lines = metrics("a");
+  ASSERT_FALSE(lines.empty());
+  for (const char* key :
+       {"step", "epoch", "samples", "bytes", "seconds", "loss", "accuracy", "lr"}) {
+    EXPECT_TRUE(lines.front().contains(key)) << key;
+  }
+  EXPECT_EQ(nlohmann::json::parse(content("a/summary.json")).at("steps"), 18);
+}
+
+TEST_F(Train, IsTheSameRunOnEveryWorld) {
+  ASSERT_EQ(train("threads").code, 0);
+#ifdef LOCKSTEP_HAVE_SIM
+  ASSERT_EQ(train("sim", "--world sim").code, 0);
+  EXPECT_EQ(content("sim/weights.npy"), content("threads/weights.npy"));
+#endif
+#ifdef LOCKSTEP_HAVE_MPI
+  ASSERT_EQ(train("mpi", "--world mpi").code, 0);
+  EXPECT_EQ(content("mpi/weights.npy"), content("threads/weights.npy"));
+#endif
+  ASSERT_EQ(train("again").code, 0);
+  EXPECT_EQ(content("again/weights.npy"), content("threads/weights.npy"));
+  ASSERT_EQ(train("other", "--set train.seed=2").code, 0);
+  EXPECT_NE(content("other/weights.npy"), content("threads/weights.npy"));
+}
+
+TEST_F(Train, ConfigurationOfARunRepeatsIt) {
+  ASSERT_EQ(train("a", "--set optim.name=adam --set schedule.name=cosine").code, 0);
+  const Outcome again = lockstep("train " + run("a/config.toml") + " --out " + run("b"));
+  EXPECT_EQ(again.code, 0) << again.text;
+  EXPECT_EQ(content("a/weights.npy"), content("b/weights.npy"));
+  EXPECT_EQ(content("a/config.toml"), content("b/config.toml"));
+}
+
+// Starts a run and kills it when it has written `lines` lines of metrics.
+void kill_after(const std::string& arguments, const std::string& metrics, int lines, int signal) {
+  const pid_t child = fork();
+  if (child == 0) {
+    const std::string command =
+        "exec '" + std::string(LOCKSTEP_PROGRAM) + "' " + arguments + " >/dev/null 2>&1 </dev/null";
+    execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
+    _exit(127);
+  }
+  for (int status = 0; waitpid(child, &status, WNOHANG) == 0;) {
+    std::ifstream file(metrics);
+    int seen = 0;
+    for (std::string line; std::getline(file, line);) ++seen;
+    if (seen < lines) continue;
+    kill(child, signal);
+    waitpid(child, &status, 0);
+    return;
+  }
+}
+
+constexpr const char* kLong =
+    "--set train.epochs=40 --set train.log_every=1 --set train.checkpoint_every=0.5 "
+    "--set optim.momentum=0.9 --set schedule.name=cosine ";
+
+TEST_F(Train, AKilledRunGoesOnAsIfNothingHadHappened) {
+  ASSERT_EQ(train("whole", kLong).code, 0);
+  for (const int lines : {1, 37, 101}) {
+    const std::string name = "killed-" + std::to_string(lines);
+    kill_after("train --out " + run(name) + " " + kSmall + kLong, run(name) + "/metrics.jsonl",
+               lines, SIGKILL);
+    const Outcome resumed = lockstep("train --resume " + run(name));
+    EXPECT_EQ(resumed.code, 0) << resumed.text;
+    EXPECT_EQ(content(name + "/weights.npy"), content("whole/weights.npy")) << lines;
+    const auto all = metrics("whole"), again = metrics(name);
+    ASSERT_EQ(again.size(), all.size());
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      EXPECT_EQ(again[i].at("step"), all[i].at("step"));
+      if (all[i].contains("loss")) EXPECT_EQ(again[i].at("loss"), all[i].at("loss")) << i;
+    }
+  }
+}
+
+TEST_F(Train, CtrlCFinishesTheStepAndSaysHowToGoOn) {
+  ASSERT_EQ(train("whole", kLong).code, 0);
+  kill_after("train --out " + run("stopped") + " " + kSmall + kLong,
+             run("stopped") + "/metrics.jsonl", 20, SIGINT);
+  EXPECT_FALSE(fs::exists(folder_ / "stopped" / "model.pt"));
+  const Outcome resumed = lockstep("train --resume " + run("stopped"));
+  EXPECT_EQ(resumed.code, 0) << resumed.text;
+  EXPECT_EQ(content("stopped/weights.npy"), content("whole/weights.npy"));
+}
+
+TEST_F(Train, ADamagedCheckpointIsNamedAndTheOneBeforeUsed) {
+  ASSERT_EQ(train("whole", kLong).code, 0);
+  kill_after("train --out " + run("a") + " " + kSmall + kLong, run("a") + "/metrics.jsonl", 60,
+             SIGINT);
+  fs::path newest;
+  for (const auto& entry : fs::directory_iterator(folder_ / "a" / "checkpoint")) {
+    newest = std::max(newest, entry.path());
+  }
+  fs::resize_file(newest, fs::file_size(newest) / 2);
+  const Outcome resumed = lockstep("train --resume " + run("a"));
+  EXPECT_EQ(resumed.code, 0) << resumed.text;
+  EXPECT_THAT(resumed.text, HasSubstr(newest.filename().string()));
+  EXPECT_EQ(content("a/weights.npy"), content("whole/weights.npy"));
+}
+
+TEST_F(Train, OtherWorkersMayGoOn) {
+  kill_after("train --out " + run("a") + " " + kSmall + kLong, run("a") + "/metrics.jsonl", 20,
+             SIGINT);
+  const Outcome resumed = lockstep("train --resume " + run("a") + " --workers 4");
+  EXPECT_EQ(resumed.code, 0) << resumed.text;
+  EXPECT_THAT(resumed.text, AllOf(HasSubstr("2 workers"), HasSubstr("4")));
+}
+
+TEST_F(Train, EvaluatesWhatARunHasLearnt) {
+  ASSERT_EQ(train("a").code, 0);
+  const Outcome outcome = lockstep("eval " + run("a") + " --json", "2>/dev/null");
+  ASSERT_EQ(outcome.code, 0);
+  const auto found = nlohmann::json::parse(outcome.text);
+  const auto summary = nlohmann::json::parse(content("a/summary.json"));
+  EXPECT_EQ(found.at("test").at("accuracy"), summary.at("test").at("accuracy"));
+  EXPECT_EQ(found.at("validation"), summary.at("validation"));
+}
+
+TEST_F(Train, DryRunDoesNothingButTell) {
+  const Outcome outcome = train("a", "--dry-run --set assign.name=full");
+  EXPECT_EQ(outcome.code, 0) << outcome.text;
+  EXPECT_THAT(outcome.text, AllOf(HasSubstr("[optim]\nname = \"sgd\""), HasSubstr("parameters"),
+                                  HasSubstr("each sample on 2 workers"), HasSubstr("sent a step")));
+  EXPECT_FALSE(fs::exists(folder_ / "a"));
+}
+
+TEST_F(Train, NeverOverwritesARun) {
+  ASSERT_EQ(train("a").code, 0);
+  const std::string weights = content("a/weights.npy");
+  const Outcome outcome = train("a", "--set train.seed=2");
+  EXPECT_EQ(outcome.code, 2);
+  EXPECT_THAT(outcome.text, HasSubstr("--resume"));
+  EXPECT_EQ(content("a/weights.npy"), weights);
+}
+
+TEST_F(Train, ALossThatIsNoNumberEndsWithCode5) {
+  const Outcome outcome = train("a", "--set optim.lr=1e30 --set train.epochs=9");
+  EXPECT_EQ(outcome.code, 5) << outcome.text;
+  EXPECT_THAT(outcome.text, AllOf(HasSubstr("at step"), HasSubstr("on worker"),
+                                  HasSubstr("learning rate 1e+30"), Not(HasSubstr("terminate"))));
+}
+
+TEST_F(Train, RefusesWhatDoesNotFit) {
+  const auto refused = [&](const std::string& more, const std::string& says) {
+    const Outcome outcome = train("refused", more);
+    EXPECT_EQ(outcome.code, 2) << more << outcome.text;
+    EXPECT_THAT(outcome.text, HasSubstr(says)) << more;
+    EXPECT_FALSE(fs::exists(folder_ / "refused")) << more;
+  };
+  refused("--set train.local_batch=0 --set train.batch=41", "40");
+  refused("--set train.batch=64", "give one of them");
+  refused("--set train.local_batch=1000", "1000");
+  refused("--workers 1000", "no samples");
+  refused("--set cluster.merge=3", "does not divide");
+  refused("--set optim.lrr=1", "did you mean \"lr\"");
+  refused("--preset nothing", "default");
+  refused("--set schedule.warmup_epochs=90", "90");
+  refused("--set model.name=torchscript:no-such.pt", "no-such.pt");
+}
+
+}  // namespace
+}  // namespace lockstep
