@@ -17,6 +17,8 @@ class Convolution : public LayerOp {
     weight_ = parameters.declare(
         name + ".weight", {shape.out_channels, shape.in.channels, shape.kernel, shape.kernel},
         LayerKind::kWeight, initial);
+    by_winograd_ = shape.kernel == 3 && shape.stride == 1 && shape.padding == 1 &&
+                   Winograd::possible(in(), out());
   }
 
   torch::Tensor apply(const torch::Tensor& x, const Pass& pass) override {
