@@ -15,7 +15,9 @@ ChainReplica::ChainReplica(const ModelSettings& settings, const std::string& net
 }
 
 Pass ChainReplica::pass_over(const Batch& batch, bool training) {
-  Pass pass{parameters_, batch};
+  if (batch.size() != last_size_) memory_.clear();
+  last_size_ = batch.size();
+  Pass pass{parameters_, batch, memory_};
   pass.training = training;
   pass.seed = settings_.seed;
   pass.precision = precision_;

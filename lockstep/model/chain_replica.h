@@ -44,6 +44,8 @@ class ChainReplica : public Replica {
 
   ModelSettings settings_;
   Precision precision_;
+  ActivationMemory memory_;
+  std::size_t last_size_ = 0;  // samples of the last batch
   ParameterStore parameters_;
   std::vector<LayerPointer> chain_;
   SoftmaxLoss loss_;

@@ -25,7 +25,7 @@ class Convolution : public LayerOp {
     if (pass.training) x_ = x;
     if (by_winograd_) {
       Winograd::transform_filter(in(), out(), weights(), filter());
-      return convolve(x, out());
+      return convolve(x, out(), pass);
     }
     return at::convolution(x, parameters_.value(weight_), {}, {shape_.stride, shape_.stride},
                            {shape_.padding, shape_.padding}, {1, 1}, false, {0, 0}, 1)
@@ -44,7 +44,7 @@ class Convolution : public LayerOp {
     torch::Tensor dx;
     if (!first() && by_winograd_) {
       Winograd::transform_turned_filter(in(), out(), weights(), filter());
-      dx = convolve(dy, in());
+      dx = convolve(dy, in(), pass);
     } else if (!first()) {
       dx = std::get<0>(derive(dy, {true, false, false})).contiguous(at::MemoryFormat::ChannelsLast);
     }
@@ -74,10 +74,9 @@ class Convolution : public LayerOp {
   }
 
   // With filter_, from the channels that `from` has to `channels`.
-  torch::Tensor convolve(const torch::Tensor& from, std::size_t channels) const {
-    auto to =
-        at::empty({from.size(0), static_cast<std::int64_t>(channels), from.size(2), from.size(3)},
-                  from.options(), at::MemoryFormat::ChannelsLast);
+  torch::Tensor convolve(const torch::Tensor& from, std::size_t channels, const Pass& pass) const {
+    auto to = pass.memory.image(
+        {from.size(0), static_cast<std::int64_t>(channels), from.size(2), from.size(3)});
     const auto winograd = method(from, static_cast<std::size_t>(from.size(1)), channels);
     const float* values = from.data_ptr<float>();
     float* results = to.data_ptr<float>();

@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "lockstep/model/activation_memory.h"
 #include "lockstep/model/parameter_store.h"
 #include "lockstep/model/replica.h"
 #include "lockstep/model/script_writer.h"
@@ -21,6 +22,7 @@ namespace lockstep {
 struct Pass {
   ParameterStore& parameters;
   const Batch& batch;
+  ActivationMemory& memory;
   bool training = false;
   std::uint64_t seed = 0;
   Precision precision = Precision::kFloat;

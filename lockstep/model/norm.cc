@@ -40,7 +40,7 @@ torch::Tensor Norm::forward_with(const torch::Tensor& x, const torch::Tensor& re
   }
   set_scale_and_shift();
 
-  auto y = at::empty_like(x);
+  auto y = pass.memory.image_like(x);
   const float* in = x.data_ptr<float>();
   const float* added = residual.defined() ? residual.data_ptr<float>() : nullptr;
   float* out = y.data_ptr<float>();
@@ -80,7 +80,7 @@ torch::Tensor Norm::differentiate(const torch::Tensor& given, const Pass& pass) 
   if (shape_.shared) share(sums, pass);
 
   const InputGradient of = input_gradient(sums);
-  const auto dx = had_residual_ ? at::empty_like(dy) : dy;
+  const auto dx = had_residual_ ? pass.memory.image_like(dy) : dy;
   segments_.for_each_block([&](const NormSegments::Block& block, std::size_t) {
     const std::size_t at = block.segment * channels();
     norm_kernels().combine_gradients({block.rows, channels()}, rows_at(block.first, block.segment),
