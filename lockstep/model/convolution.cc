@@ -126,7 +126,7 @@ class Convolution : public LayerOp {
   std::tuple<torch::Tensor, torch::Tensor, torch::Tensor> derive(const torch::Tensor& dy,
                                                                  std::array<bool, 3> which) const {
     return at::convolution_backward(
-        dy, x_, parameters_.value(weight_), c10::nullopt, {shape_.stride, shape_.stride},
+        dy, x_, parameters_.value(weight_), {}, {shape_.stride, shape_.stride},
         {shape_.padding, shape_.padding}, {1, 1}, false, {0, 0}, 1, which);
   }
 

@@ -28,7 +28,8 @@ class Linear : public LayerOp {
   }
 
   torch::Tensor differentiate(const torch::Tensor& dy, const Pass& pass) override {
-    if (relu_) at::threshold_backward_out(const_cast<torch::Tensor&>(dy), dy, y_, 0);
+    auto masked = dy;  // the same memory
+    if (relu_) at::threshold_backward_out(masked, dy, y_, 0);
     auto bias_gradient = parameters_.gradient(bias_);
     at::sum_out(bias_gradient, dy, 0);
     pass.gradient_done(bias_);

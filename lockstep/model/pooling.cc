@@ -43,8 +43,8 @@ class AveragePool : public LayerOp {
     return at::avg_pool2d(x, {size_, size_}, {size_, size_});
   }
   torch::Tensor differentiate(const torch::Tensor& dy, const Pass&) override {
-    auto dx = at::avg_pool2d_backward(dy, x_, {size_, size_}, {size_, size_}, {0, 0}, false, true,
-                                      c10::nullopt);
+    auto dx =
+        at::avg_pool2d_backward(dy, x_, {size_, size_}, {size_, size_}, {0, 0}, false, true, {});
     x_.reset();
     return dx;
   }
