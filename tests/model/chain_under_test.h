@@ -133,4 +133,32 @@ inline void expect_autograd(Replica& replica, const Batch& batch, double smoothi
   expect_near(Scripted(replica).buffers(), reference.buffers(), 1e-5, "moving averages");
 }
 
+// A small network of the configuration.
+struct Network {
+  std::string name;
+  DataShape data;
+  std::vector<std::pair<std::string, std::string>> options;
+  std::unique_ptr<Replica> make(ModelSettings settings = {}) const {
+    settings.data = data;
+    return make_replica(name, settings, options);
+  }
+};
+
+inline std::vector<Network> networks() {
+  DataShape vectors;
+  vectors.sample = {20};
+  vectors.classes = 10;
+  return {{"logistic", image_shape(3, 6, 5), {}},
+          {"mlp", vectors, {{"widths", "[17, 9]"}}},
+          {"lenet", image_shape(1, 14, 14), {}},
+          {"resnet", image_shape(3, 8, 8), {{"depth", "8"}}},
+          {"resnet", image_shape(3, 8, 8), {{"depth", "8"}, {"norm", "group"}}},
+          {"resnet", image_shape(3, 8, 8), {{"depth", "8"}, {"norm", "none"}}}};
+}
+
+inline std::vector<float> gradient(Replica& replica, const Batch& batch, float weight = 1) {
+  replica.forward_backward(batch, weight);
+  return copy(replica.grads());
+}
+
 }  // namespace lockstep
