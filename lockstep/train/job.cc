@@ -131,22 +131,6 @@ void Job::make_plan() {
         batch_plans_.try_emplace(batch, sizes, batch);
         return batch;
       });
-  if (statistics_workers_ > placement_.merge) refuse_empty_batches();
-}
-
-// Workers that share batch-norm statistics meet in every layer: one without samples would be
-// missed.
-void Job::refuse_empty_batches() const {
-  for (const auto& [batch, plan] : batch_plans_) {
-    const auto last = plan.sizes(plan.steps() - 1);
-    const auto empty = std::find(last.begin(), last.end(), std::size_t{0});
-    if (empty == last.end()) continue;
-    throw ConfigError(
-        "batch_norm = \"shared\" needs samples on every worker in every step, but in the last step "
-        "of an epoch worker {} has none left with {} a worker; choose another batch, or "
-        "batch_norm = \"local\"",
-        empty - last.begin(), batch);
-  }
 }
 
 Rates Job::rates(std::int64_t step) const {

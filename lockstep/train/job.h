@@ -60,7 +60,6 @@ class Job {
   void settle_statistics();
   void share_out_samples();
   void make_plan();
-  void refuse_empty_batches() const;
 
   Config config_;
   std::shared_ptr<const Dataset> dataset_;
