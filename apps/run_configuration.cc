@@ -12,13 +12,16 @@ namespace lockstep {
 
 void add_run_arguments(CLI::App& command, RunArguments& arguments) {
   command.add_option("file", arguments.file, "Configuration (TOML); docs/configuration.md");
-  command.add_option("--preset", arguments.preset, "Start from a configuration that comes along");
+  command.add_option("--preset", arguments.preset, "Start from a configuration that comes along")
+      ->take_last();
   command
       .add_option("--set", arguments.settings,
                   "A value of the configuration, as section.key=value; may be repeated")
       ->allow_extra_args(false);
-  command.add_option("--workers", arguments.workers, "Short for --set cluster.workers=");
-  command.add_option("--world", arguments.world, "threads, mpi or sim: --set cluster.world=");
+  command.add_option("--workers", arguments.workers, "Short for --set cluster.workers=")
+      ->take_last();
+  command.add_option("--world", arguments.world, "threads, mpi or sim: --set cluster.world=")
+      ->take_last();
   command.add_option("--cluster-file", arguments.cluster_file,
                      "The cluster that sim simulates: --set cluster.cluster_file=");
   command.add_option("--timeout", arguments.timeout,
@@ -27,12 +30,14 @@ void add_run_arguments(CLI::App& command, RunArguments& arguments) {
 
 Config run_configuration(const RunArguments& arguments, const std::string& resumed) {
   Config config;
+  std::int64_t workers_before = 0;
   if (!resumed.empty()) {
     if (!arguments.file.empty() || !arguments.preset.empty()) {
       throw ConfigError("--resume takes the configuration of the run; change it with --set");
     }
     config.read_file((std::filesystem::path(resumed) / "config.toml").string());
     config.set({"cluster.world="});  // another world may go on with it
+    workers_before = config.at("cluster").own().integer("workers");
   } else if (!arguments.preset.empty() || arguments.file.empty()) {
     const Preset& start = preset(arguments.preset.empty() ? "default" : arguments.preset);
     config.read_text(start.toml, fmt::format("preset {}", start.name));
@@ -47,6 +52,14 @@ Config run_configuration(const RunArguments& arguments, const std::string& resum
   short_for("cluster_file", arguments.cluster_file);
   short_for("workers", arguments.workers);
   short_for("timeout", arguments.timeout);
+  if (workers_before > 0) {
+    // Other workers share the same global batch; what one of them has is found anew.
+    Config other = config;
+    other.set(settings);
+    if (other.at("cluster").own().integer("workers") != workers_before) {
+      config.set({"train.local_batch=0", "cluster.merge=0"});
+    }
+  }
   config.set(settings);
 
   const Options& cluster = config.at("cluster").own();

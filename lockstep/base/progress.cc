@@ -52,7 +52,7 @@ void Progress::update(std::uint64_t done, double now, const std::string& note) {
 void Progress::say(const std::string& line) {
   out_ << (open_ ? "\r\x1b[K" : "") << line << "\n" << std::flush;
   open_ = false;
-  if (style_ == Style::kTerminal) drawn_ = -kTerminalPeriod;  // the next update draws it again
+  if (style_ == Style::kTerminal) drawn_ -= kTerminalPeriod;  // the next update draws it again
 }
 
 void Progress::draw(std::uint64_t done, double now, const std::string& note) {

@@ -7,7 +7,6 @@
 
 #include "lockstep/assign/epochs.h"
 #include "lockstep/base/error.h"
-#include "lockstep/transport/thread_budget.h"
 
 namespace lockstep {
 namespace {
@@ -43,12 +42,10 @@ Job::Job(Config config, Ingredients ingredients, int ranks_given)
   make_plan();
 
   const Options& train = config_.at("train").own();
-  const auto threads = static_cast<int>(config_.at("cluster").own().integer("threads"));
   settings_ = {.data = dataset_->shape,
                .seed = seed(),
                .precision = train.text("precision"),
                .label_smoothing = train.real("label_smoothing"),
-               .threads = threads > 0 ? threads : thread_budget(placement_.ranks()),
                .batch_norm = train.text("batch_norm")};
 }
 

@@ -3,8 +3,10 @@
 #include <cmath>
 
 #include "lockstep/base/aligned.h"
+#include "lockstep/base/text.h"
 #include "lockstep/collective/agreement.h"
 #include "lockstep/collective/collectives.h"
+#include "lockstep/transport/thread_budget.h"
 
 namespace lockstep {
 namespace {
@@ -21,10 +23,34 @@ std::unique_ptr<SyncStrategy> make_strategy(const Config& config) {
   return Registry<SyncStrategy>::instance().make(section.component(), section.options());
 }
 
+// The cores of the machine shared out among the ranks that compute on it at once. Simulated ranks
+// count as many as there are, so that their sums have the order, and the bits, of threads.
+ModelSettings settings_for(Transport& transport, const Job& job) {
+  const Options& cluster = job.config().at("cluster").own();
+  int here = transport.size();
+  if (cluster.text("world") == "mpi") {
+    here = 0;
+    for (int rank = 0; rank < transport.size(); ++rank) {
+      here += transport.host_of(rank) == transport.host_of(transport.rank()) ? 1 : 0;
+    }
+  }
+  ModelSettings settings = job.model_settings();
+  const auto asked = static_cast<int>(cluster.integer("threads"));
+  settings.threads = asked > 0 ? asked : thread_budget(here);
+  apply_thread_budget(settings.threads);
+  return settings;
+}
+
 // What must be the same on all ranks, or they would average what does not belong together.
 RunFacts facts_of(const Job& job, Replica& replica) {
   RunFacts facts;
-  facts.add("configuration", job.config().to_toml());
+  std::string section;
+  for (const auto& line : split(job.config().to_toml(), '\n')) {
+    if (line.starts_with('[')) section = line;
+    if (const auto at = line.find(" = "); at != std::string::npos) {
+      facts.add(section + " " + line.substr(0, at), line.substr(at + 3));
+    }
+  }
   facts.add("data set", job.dataset().name);
   facts.add("samples", job.dataset().size());
   facts.add("parameters", replica.params().size());
@@ -41,7 +67,7 @@ Learner::Learner(Transport& transport, const Job& job)
       group_(transport),
       all_reduce_(make_all_reduce(job.config())),
       communicator_(group_, *all_reduce_),
-      replica_(job.model().make(job.model_settings())),
+      replica_(job.model().make(settings_for(transport, job))),
       optimizer_(job.make_optimizer()),
       strategy_(make_strategy(job.config())) {
   require_agreement(group_, facts_of(job, *replica_));
@@ -73,7 +99,7 @@ void Learner::check_loss(double loss, std::int64_t step, const Rates& rates) con
   throw TrainingError(
       "the loss became {} at step {} on worker{} {}, with learning rate {:g}; a lower rate "
       "([optim] lr), a warm-up ([schedule] warmup_epochs) or precision = \"float\" may help",
-      loss, step + 1, placement.merge > 1 ? "s" : "",
+      std::isnan(loss) ? "no number (NaN)" : "infinite", step + 1, placement.merge > 1 ? "s" : "",
       placement.merge > 1 ? fmt::format("{} to {}", first, first + placement.merge - 1)
                           : fmt::format("{}", first),
       rates.lr);

@@ -48,7 +48,8 @@ class Train : public testing::Test {
   }
 
   static constexpr const char* kSmall =
-      "--set model.name=mlp --set model.widths=16 --set data.samples=400 --set data.test=100 "
+      "--preset default --set model.name=mlp --set model.widths=16 --set data.samples=400 --set "
+      "data.test=100 "
       "--set train.epochs=2 --set train.local_batch=20 --set optim.lr=0.01 --workers 2 ";
   fs::path folder_;
 };
@@ -61,8 +62,9 @@ TEST_F(Train, LeavesEverythingARunIsMadeOf) {
                            "summary.json", "log.txt", "checkpoint"}) {
     EXPECT_TRUE(fs::exists(folder_ / "a" / file)) << file;
   }
-  const auto lines = metrics("a");
-  ASSERT_FALSE(lines.empty());
+  auto lines = metrics("a");
+  std::erase_if(lines, [](const auto& line) { return !line.contains("loss"); });
+  ASSERT_EQ(lines.size(), 2u);  // after step 10 and at the end
   for (const char* key :
        {"step", "epoch", "samples", "bytes", "seconds", "loss", "accuracy", "lr"}) {
     EXPECT_TRUE(lines.front().contains(key)) << key;
@@ -74,23 +76,40 @@ TEST_F(Train, IsTheSameRunOnEveryWorld) {
   ASSERT_EQ(train("threads").code, 0);
 #ifdef LOCKSTEP_HAVE_SIM
   ASSERT_EQ(train("sim", "--world sim").code, 0);
-  EXPECT_EQ(content("sim/weights.npy"), content("threads/weights.npy"));
+  EXPECT_TRUE(content("sim/weights.npy") == content("threads/weights.npy"));
 #endif
 #ifdef LOCKSTEP_HAVE_MPI
   ASSERT_EQ(train("mpi", "--world mpi").code, 0);
-  EXPECT_EQ(content("mpi/weights.npy"), content("threads/weights.npy"));
+  EXPECT_TRUE(content("mpi/weights.npy") == content("threads/weights.npy"));
 #endif
   ASSERT_EQ(train("again").code, 0);
-  EXPECT_EQ(content("again/weights.npy"), content("threads/weights.npy"));
+  EXPECT_TRUE(content("again/weights.npy") == content("threads/weights.npy"));
   ASSERT_EQ(train("other", "--set train.seed=2").code, 0);
-  EXPECT_NE(content("other/weights.npy"), content("threads/weights.npy"));
+  EXPECT_FALSE(content("other/weights.npy") == content("threads/weights.npy"));
+}
+
+TEST_F(Train, IsTheSameOnEveryWorldWithBatchNormToo) {
+  const auto resnet = [&](const std::string& world) {
+    const Outcome outcome =
+        lockstep("train --out " + run(world) + " --world " + world +
+                 " --set data.samples=400 --set data.test=100 --set train.steps=3");
+    EXPECT_EQ(outcome.code, 0) << outcome.text;
+    return content(world + "/weights.npy");
+  };
+  [[maybe_unused]] const std::string threads = resnet("threads");
+#ifdef LOCKSTEP_HAVE_SIM
+  EXPECT_TRUE(resnet("sim") == threads);
+#endif
+#ifdef LOCKSTEP_HAVE_MPI
+  EXPECT_TRUE(resnet("mpi") == threads);
+#endif
 }
 
 TEST_F(Train, ConfigurationOfARunRepeatsIt) {
   ASSERT_EQ(train("a", "--set optim.name=adam --set schedule.name=cosine").code, 0);
   const Outcome again = lockstep("train " + run("a/config.toml") + " --out " + run("b"));
   EXPECT_EQ(again.code, 0) << again.text;
-  EXPECT_EQ(content("a/weights.npy"), content("b/weights.npy"));
+  EXPECT_TRUE(content("a/weights.npy") == content("b/weights.npy"));
   EXPECT_EQ(content("a/config.toml"), content("b/config.toml"));
 }
 
@@ -126,12 +145,14 @@ TEST_F(Train, AKilledRunGoesOnAsIfNothingHadHappened) {
                lines, SIGKILL);
     const Outcome resumed = lockstep("train --resume " + run(name));
     EXPECT_EQ(resumed.code, 0) << resumed.text;
-    EXPECT_EQ(content(name + "/weights.npy"), content("whole/weights.npy")) << lines;
+    EXPECT_TRUE(content(name + "/weights.npy") == content("whole/weights.npy")) << lines;
     const auto all = metrics("whole"), again = metrics(name);
     ASSERT_EQ(again.size(), all.size());
     for (std::size_t i = 0; i < all.size(); ++i) {
       EXPECT_EQ(again[i].at("step"), all[i].at("step"));
-      if (all[i].contains("loss")) EXPECT_EQ(again[i].at("loss"), all[i].at("loss")) << i;
+      if (all[i].contains("loss")) {
+        EXPECT_EQ(again[i].at("loss"), all[i].at("loss")) << i;
+      }
     }
   }
 }
@@ -143,7 +164,7 @@ TEST_F(Train, CtrlCFinishesTheStepAndSaysHowToGoOn) {
   EXPECT_FALSE(fs::exists(folder_ / "stopped" / "model.pt"));
   const Outcome resumed = lockstep("train --resume " + run("stopped"));
   EXPECT_EQ(resumed.code, 0) << resumed.text;
-  EXPECT_EQ(content("stopped/weights.npy"), content("whole/weights.npy"));
+  EXPECT_TRUE(content("stopped/weights.npy") == content("whole/weights.npy"));
 }
 
 TEST_F(Train, ADamagedCheckpointIsNamedAndTheOneBeforeUsed) {
@@ -158,7 +179,7 @@ TEST_F(Train, ADamagedCheckpointIsNamedAndTheOneBeforeUsed) {
   const Outcome resumed = lockstep("train --resume " + run("a"));
   EXPECT_EQ(resumed.code, 0) << resumed.text;
   EXPECT_THAT(resumed.text, HasSubstr(newest.filename().string()));
-  EXPECT_EQ(content("a/weights.npy"), content("whole/weights.npy"));
+  EXPECT_TRUE(content("a/weights.npy") == content("whole/weights.npy"));
 }
 
 TEST_F(Train, OtherWorkersMayGoOn) {
@@ -200,7 +221,7 @@ TEST_F(Train, ALossThatIsNoNumberEndsWithCode5) {
   const Outcome outcome = train("a", "--set optim.lr=1e30 --set train.epochs=9");
   EXPECT_EQ(outcome.code, 5) << outcome.text;
   EXPECT_THAT(outcome.text, AllOf(HasSubstr("at step"), HasSubstr("on worker"),
-                                  HasSubstr("learning rate 1e+30"), Not(HasSubstr("terminate"))));
+                                  HasSubstr("learning rate"), Not(HasSubstr("terminate"))));
 }
 
 TEST_F(Train, RefusesWhatDoesNotFit) {
@@ -218,7 +239,13 @@ TEST_F(Train, RefusesWhatDoesNotFit) {
   refused("--set optim.lrr=1", "did you mean \"lr\"");
   refused("--preset nothing", "default");
   refused("--set schedule.warmup_epochs=90", "90");
-  refused("--set model.name=torchscript:no-such.pt", "no-such.pt");
+}
+
+TEST_F(Train, NamesAModelFileThatIsNotThere) {
+  const Outcome outcome =
+      lockstep("train --out " + run("a") + " --set model.name=torchscript:no-such.pt --workers 2");
+  EXPECT_EQ(outcome.code, 3) << outcome.text;
+  EXPECT_THAT(outcome.text, HasSubstr("no-such.pt"));
 }
 
 }  // namespace

@@ -30,8 +30,28 @@ TEST(Progress, WritesPlainLinesWhereThereIsNoTerminal) {
   progress.update(4, 40, "loss 0.5");
   EXPECT_EQ(out.str(),
             "epoch 1: 1/4\n"
-            "epoch 1: 2/4, 10.00 s left\n"
+            "epoch 1: 2/4, 20.00 s left\n"
             "epoch 1: 4/4  loss 0.5\n");
+}
+
+TEST(Progress, TakenUpWorkCountsItsPaceFromThere) {
+  std::ostringstream out;
+  Progress progress("epoch 1", 104, out, Style::kPlain);
+  progress.update(100, 0);
+  progress.update(102, 10);
+  EXPECT_THAT(out.str(), HasSubstr("102/104, 10.00 s left"));
+}
+
+TEST(Progress, LinesThatStayStandAboveTheOneThatRedrawsItself) {
+  std::ostringstream out;
+  {
+    Progress progress("epoch 1", 4, out, Style::kTerminal);
+    progress.update(1, 0);
+    progress.say("halfway");
+    EXPECT_THAT(out.str(), testing::EndsWith("\r\x1b[Khalfway\n"));
+    progress.update(2, 0.01);  // at once, for its line is gone
+  }
+  EXPECT_THAT(out.str(), HasSubstr("2/4"));
 }
 
 TEST(Progress, RedrawsOneLineInATerminal) {
