@@ -2,11 +2,10 @@
 
 #include <fmt/format.h>
 
-#include <filesystem>
-
 #include "apps/mpi_process.h"
 #include "apps/world_choice.h"
 #include "lockstep/train/presets.h"
+#include "lockstep/train/run_directory.h"
 
 namespace lockstep {
 
@@ -35,7 +34,7 @@ Config run_configuration(const RunArguments& arguments, const std::string& resum
     if (!arguments.file.empty() || !arguments.preset.empty()) {
       throw ConfigError("--resume takes the configuration of the run; change it with --set");
     }
-    config.read_file((std::filesystem::path(resumed) / "config.toml").string());
+    config.read_file(find_run(resumed).config());
     config.set({"cluster.world="});  // another world may go on with it
     workers_before = config.at("cluster").own().integer("workers");
   } else if (!arguments.preset.empty() || arguments.file.empty()) {

@@ -79,6 +79,7 @@ class FakeReplica : public Replica {
   std::span<const Layer> layers() const override { return layers_; }
   double modelled_seconds() const override { return seconds_; }
   std::span<const double> backward_seconds() const override { return backward_seconds_; }
+  bool saves() const override { return false; }
   void save(const std::string&) override {
     throw ConfigError("model \"fake\" has learned nothing that could be saved");
   }

@@ -64,6 +64,7 @@ class Replica {
   // Batch norm over several workers; only where `settings.shared_statistics` was set.
   virtual void share_statistics(StatisticsSum, int /*workers*/) {}
 
+  virtual bool saves() const { return true; }  // is there anything to save?
   // Writes what Python's torch.jit.load opens. Models that cannot say why (ConfigError).
   virtual void save(const std::string& path) = 0;
   // One remark a line for the user: how 16-bit precision is done here, and the like.

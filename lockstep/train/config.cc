@@ -118,10 +118,9 @@ Options& Section::owner_of(const std::string& key) {
       valid.push_back(option.name());
     }
   }
-  const std::string what =
-      component_.empty()
-          ? fmt::format("key of [{}]", kind_->name)
-          : fmt::format("key of [{}] with {} = \"{}\"", kind_->name, kind_->selector, component_);
+  const std::string what = component_.empty()
+                               ? fmt::format("key of [{}]", kind_->name)
+                               : fmt::format("key of [{}] {}", kind_->name, component_);
   throw ConfigError("{}", unknown_name(what, key, valid));
 }
 

@@ -80,7 +80,7 @@ Learner::Learner(Transport& transport, const Job& job)
 }
 
 void Learner::share_statistics() {
-  // Workers of one rank share theirs by being one part of its batch; see Job::fill.
+  // Workers of one rank share theirs by being one part of its batch; see BatchSource.
   const int ranks = job_.statistics_workers() / job_.placement().merge;
   if (ranks <= 1) return;
   std::vector<int> members;

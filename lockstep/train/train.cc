@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <optional>
 
 #include "lockstep/base/file.h"
@@ -10,6 +11,18 @@
 
 namespace lockstep {
 namespace {
+
+// Going on with a run that is over would only write its last lines once more.
+void refuse_complete(const RunPaths& paths, const Job& job) {
+  if (!std::filesystem::exists(paths.summary())) return;
+  const Json summary = Json::parse(read_text_file(paths.summary(), 1 << 20), nullptr, false);
+  if (!summary.is_object() || !summary.contains("steps") || !summary["steps"].is_number()) return;
+  if (summary["steps"].get<std::int64_t>() < job.plan().steps()) return;
+  throw ConfigError(
+      "the run in {} is complete; go further with --set train.epochs=, or see what it "
+      "has learnt with: lockstep eval {}",
+      paths.root, paths.root);
+}
 
 RunDirectory open_directory(const TrainRequest& request, const Config& resolved) {
   if (request.resume) return RunDirectory::resume(request.out);
@@ -71,6 +84,7 @@ TrainResult train(World& world, const TrainRequest& request) {
   std::optional<Reporter> reporter;
   if (world.leads()) {
     directory.emplace(open_directory(request, job.config()));
+    if (request.resume) refuse_complete(directory->paths(), job);
     if (request.resume) write_file(directory->paths().config(), job.config().to_toml());
   }
   const RunPaths paths = directory ? directory->paths() : RunPaths{};

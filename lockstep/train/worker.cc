@@ -32,7 +32,9 @@ std::vector<std::string> Worker::resume() {
       load_checkpoint(learner_.group(), paths_.checkpoints(), OtherWorkers::kAllow);
   if (!checkpoint) return {"There is no checkpoint yet: starting from the beginning."};
   std::vector<std::string> news = checkpoint->passed_over();
-  checkpoint->restore([this](StateVisitor& visitor) { state(visitor); });
+  for (const auto& name : checkpoint->restore([this](StateVisitor& visitor) { state(visitor); })) {
+    news.push_back(fmt::format("The checkpoint's \"{}\" is not used any more.", name));
+  }
   learner_.replica().apply_update();
   seconds_before_ = standing_.seconds;
   bytes_before_ = standing_.bytes;
@@ -151,6 +153,7 @@ void Worker::save_checkpoint() {
 
 // With running statistics averaged over the workers, which keep their own.
 void Worker::save_model(const std::string& path) {
+  if (!learner_.replica().saves()) return;
   const auto buffers = learner_.replica().buffers();
   const AlignedVector<float> own(buffers.begin(), buffers.end());
   learner_.average_statistics();

@@ -241,6 +241,23 @@ TEST_F(Train, RefusesWhatDoesNotFit) {
   refused("--set schedule.warmup_epochs=90", "90");
 }
 
+TEST_F(Train, ACompleteRunIsNotRunAgain) {
+  ASSERT_EQ(train("a").code, 0);
+  const std::string metrics_before = content("a/metrics.jsonl");
+  const Outcome again = lockstep("train --resume " + run("a"));
+  EXPECT_EQ(again.code, 2);
+  EXPECT_THAT(again.text, HasSubstr("is complete"));
+  EXPECT_TRUE(content("a/metrics.jsonl") == metrics_before);
+}
+
+TEST_F(Train, FakeModelsRunToTheEnd) {
+  const Outcome outcome = lockstep("train --out " + run("a") +
+                                   " --set model.name=fake:alexnet --set train.steps=2 "
+                                   "--set data.samples=400 --set data.test=100 --workers 2");
+  EXPECT_EQ(outcome.code, 0) << outcome.text;
+  EXPECT_FALSE(fs::exists(folder_ / "a" / "model.pt"));
+}
+
 TEST_F(Train, NamesAModelFileThatIsNotThere) {
   const Outcome outcome =
       lockstep("train --out " + run("a") + " --set model.name=torchscript:no-such.pt --workers 2");
