@@ -1,14 +1,13 @@
 #include "lockstep/data/files.h"
 
-#include <openssl/evp.h>
-#include <unistd.h>
 #include <zlib.h>
 
-#include <array>
 #include <fstream>
 #include <memory>
 
 #include "lockstep/base/error.h"
+#include "lockstep/base/file.h"
+#include "lockstep/base/sha256.h"
 
 namespace lockstep {
 namespace fs = std::filesystem;
@@ -57,37 +56,13 @@ FileBytes read_gzip_or_plain(const fs::path& path, std::size_t most) {
 }
 
 void write_file(const fs::path& path, std::initializer_list<std::span<const std::uint8_t>> parts) {
-  const fs::path part = path.string() + fmt::format(".part-{}", getpid());
-  std::error_code error;
-  {
-    std::ofstream out(part, std::ios::binary | std::ios::trunc);
-    for (const auto bytes : parts) {
-      out.write(reinterpret_cast<const char*>(bytes.data()),
-                static_cast<std::streamsize>(bytes.size()));
-    }
-    out.close();
-    if (!out) {
-      fs::remove(part, error);
-      throw DataError("{} cannot be written", path.string());
-    }
-  }
-  fs::rename(part, path, error);
-  if (error) {
-    const std::string why = error.message();
-    fs::remove(part, error);
-    throw DataError("{} cannot be written: {}", path.string(), why);
-  }
+  AtomicFile file(path.string());
+  for (const auto bytes : parts) file.append(std::as_bytes(bytes));
+  file.commit();
 }
 
 std::string sha256(std::span<const std::uint8_t> bytes) {
-  std::array<unsigned char, EVP_MAX_MD_SIZE> digest;
-  unsigned int size = 0;
-  const int ok =
-      EVP_Digest(bytes.data(), bytes.size(), digest.data(), &size, EVP_sha256(), nullptr);
-  LOCKSTEP_CHECK(ok == 1, "EVP_Digest failed");
-  std::string text;
-  for (unsigned int i = 0; i < size; ++i) text += fmt::format("{:02x}", digest[i]);
-  return text;
+  return to_hex(sha256(std::as_bytes(bytes)));
 }
 
 }  // namespace lockstep

@@ -2,11 +2,9 @@
 
 #include <torch/script.h>
 
-#include <filesystem>
 #include <map>
 
-#include "lockstep/base/error.h"
-#include "lockstep/base/text.h"
+#include "lockstep/model/whole_file.h"
 
 namespace lockstep {
 namespace {
@@ -57,16 +55,7 @@ void ScriptWriter::save(const std::string& path) const {
     tree.at(module).register_buffer(name, flat_.buffer(i).clone());
   }
   tree.at("").define(source_ + "    return x\n");
-  // A reader must never find half a file.
-  const std::string unfinished = path + ".unfinished";
-  try {
-    tree.at("").save(unfinished);
-  } catch (const c10::Error& error) {
-    throw DataError("cannot write {}: {}", path, error.what_without_backtrace());
-  }
-  std::error_code failure;
-  std::filesystem::rename(unfinished, path, failure);
-  if (failure) throw DataError("cannot write {}: {}", path, failure.message());
+  save_whole(path, [&](const std::string& name) { tree.at("").save(name); });
 }
 
 }  // namespace lockstep

@@ -1,7 +1,6 @@
 #include "lockstep/train/worker.h"
 
 #include <algorithm>
-#include <filesystem>
 #include <limits>
 #include <optional>
 
@@ -157,10 +156,7 @@ void Worker::save_model(const std::string& path) {
   const auto buffers = learner_.replica().buffers();
   const AlignedVector<float> own(buffers.begin(), buffers.end());
   learner_.average_statistics();
-  if (transport_.rank() == 0) {
-    learner_.replica().save(path + ".new");
-    std::filesystem::rename(path + ".new", path);  // whole or not at all
-  }
+  if (transport_.rank() == 0) learner_.replica().save(path);
   std::copy(own.begin(), own.end(), buffers.begin());
 }
 
