@@ -110,12 +110,13 @@ void Worker::report_training() {
   if (reporter_ != nullptr) reporter_->trained(standing_, all);
 }
 
-void Worker::validate() {
+Tallies Worker::validate() {
   const auto& samples = job_.split().validation;
-  if (samples.empty()) return;
+  if (samples.empty()) return {};
   const Tallies tallies = learner_.validate(samples);
   early_stopping_.record(tallies.accuracy());
   if (reporter_ != nullptr) reporter_->validated(standing_, tallies, "validation");
+  return tallies;
 }
 
 // Everybody stops after the same step. Ranks of one process see one note: whoever sees it first
@@ -163,10 +164,9 @@ void Worker::save_model(const std::string& path) {
 void Worker::finish(TrainResult& result) {
   learner_.finish(standing_.step);
   learner_.average_statistics();
-  validate();
+  result.validation = validate();
   save_checkpoint();
   result.best_accuracy = early_stopping_.best();
-  result.validation = learner_.validate(job_.split().validation);
   result.test = learner_.validate(job_.split().test);
   if (reporter_ != nullptr && result.test.samples > 0) {
     reporter_->validated(standing_, result.test, "test");

@@ -40,7 +40,7 @@ class Worker {
  private:
   void learn(const Batch& batch);
   void report_training();
-  void validate();
+  Tallies validate();
   bool due(const char* option) const;  // is it time, by an option in epochs?
   bool agreed_to_stop();
   void take_snapshots();
