@@ -68,10 +68,12 @@ Config run_configuration(const RunArguments& arguments, const std::string& resum
   return config;
 }
 
-int planned_ranks(const Config& config) {
+int planned_ranks(Config config) {
   const Section& model = config.at("model");
   const auto kind = Registry<ModelKind>::instance().make(model.component(), model.options());
-  return place_workers(config, kind->mergeable(), 0).ranks();
+  const Section& sync = config.at("sync");
+  const auto strategy = Registry<SyncStrategy>::instance().make(sync.component(), sync.options());
+  return place_workers(config, *kind, strategy->traits(), 0).ranks();
 }
 
 }  // namespace lockstep

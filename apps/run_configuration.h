@@ -24,6 +24,6 @@ void add_run_arguments(CLI::App& command, RunArguments& arguments);
 // `resumed`: a run's directory, whose configuration is the ground then; or "".
 Config run_configuration(const RunArguments& arguments, const std::string& resumed);
 
-int planned_ranks(const Config& config);  // how many mpirun should start
+int planned_ranks(Config config);  // how many mpirun should start
 
 }  // namespace lockstep

@@ -22,6 +22,7 @@ struct Arguments {
   RunArguments run;
   std::string out;
   std::string resume;
+  std::string replay;
   bool dry_run = false;
   bool quiet = false;
 };
@@ -52,12 +53,31 @@ bool needs_mpirun(const Config& config) {
   return config.at("cluster").own().text("world") == "mpi" && !under_mpi();
 }
 
+// The configuration of the run to replay, in this process, whatever world it ran on.
+Config replay_configuration(const Arguments& arguments) {
+  if (!arguments.run.file.empty() || !arguments.run.preset.empty()) {
+    throw ConfigError(
+        "--replay takes the configuration of the run in {}; leave file and preset out",
+        arguments.replay);
+  }
+  Config config;
+  config.read_file(find_run(arguments.replay).config());
+  config.set({"cluster.world=threads", "cluster.cluster_file="});
+  config.set(arguments.run.settings);
+  return config;
+}
+
 void train_command(const Arguments& arguments) {
   if (!arguments.resume.empty() && !arguments.out.empty()) {
     throw ConfigError("--out names a new run and --resume an old one; leave one of them out");
   }
+  if (!arguments.resume.empty() && !arguments.replay.empty()) {
+    throw ConfigError("--replay makes a new run of an old one, and --resume goes on with it");
+  }
   TrainRequest request;
-  request.config = run_configuration(arguments.run, arguments.resume);
+  request.config = arguments.replay.empty() ? run_configuration(arguments.run, arguments.resume)
+                                            : replay_configuration(arguments);
+  request.replay = arguments.replay;
   request.resume = !arguments.resume.empty();
   request.out = request.resume ? arguments.resume : arguments.out;
   request.quiet = arguments.quiet;
@@ -88,6 +108,8 @@ void add_train_command(CLI::App& app) {
                       "Directory of the run; default: the next free one under runs/");
   command->add_option("--resume", arguments->resume,
                       "Go on with the run in this directory, from its newest checkpoint");
+  command->add_option("--replay", arguments->replay,
+                      "Repeat the asynchronous run in this directory bit for bit, in one process");
   command->add_flag("--dry-run", arguments->dry_run,
                     "Print the whole configuration and what would be done, and stop");
   command->add_flag("--quiet", arguments->quiet, "No progress, only the closing lines");

@@ -161,6 +161,11 @@ OptionValue Option::accept(OptionValue value, const std::string& owner) const {
   if (std::holds_alternative<double>(fallback_) && std::holds_alternative<std::int64_t>(value)) {
     value = static_cast<double>(std::get<std::int64_t>(value));
   }
+  if (const auto* list = std::get_if<std::vector<double>>(&value);
+      list != nullptr && list->empty() &&
+      std::holds_alternative<std::vector<std::string>>(fallback_)) {
+    value = std::vector<std::string>();  // an empty list does not show what it is a list of
+  }
   if (value.index() != fallback_.index()) {
     throw ConfigError("{} is {}; it must be {}", where, lockstep::to_toml(value), type());
   }

@@ -22,10 +22,10 @@ void AllReduce::run(Group& group, std::span<float> data, ReduceOp op) const {
   reduce(group, data, Reduction::over(op, group.size()));
 }
 
-Cost AllReduce::cost(int ranks, std::size_t n) const {
+Tally AllReduce::tally_of(int ranks, std::size_t n) const {
   Tally sums(ranks);
   if (ranks > 1 && n > 0) tally(sums, ranks, n);
-  return sums.cost();
+  return sums;
 }
 
 }  // namespace lockstep

@@ -27,6 +27,9 @@ class Tally {
   void send(int member, std::size_t floats) { sent_[static_cast<std::size_t>(member)] += floats; }
   void steps(int count) { steps_ += count; }
   Cost cost() const;
+  std::size_t bytes_of(int member) const {
+    return sent_[static_cast<std::size_t>(member)] * sizeof(float);
+  }
 
  private:
   std::vector<std::size_t> sent_;
@@ -41,7 +44,9 @@ class AllReduce {
   void run(Group& group, std::span<float> data, ReduceOp op) const;
 
   // What run() sends on a transport without shared memory, pieces of a message taken as one.
-  Cost cost(int ranks, std::size_t n) const;
+  Cost cost(int ranks, std::size_t n) const { return tally_of(ranks, n).cost(); }
+  // The same by member. Values go out by the way they came in, so a member receives what it sends.
+  Tally tally_of(int ranks, std::size_t n) const;
 
   // Collective. Those that must measure before they can choose do it here, once, before the first
   // run(); the others do nothing.

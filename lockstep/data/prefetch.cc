@@ -40,7 +40,7 @@ class Prefetcher::Shared {
     }
   }
 
-  const Batch& next() {
+  Batch& next() {
     LOCKSTEP_CHECK(taken_ < count_, "{} batches asked for, {} made", taken_ + 1, count_);
     if (taken_ > 0 && ordered_ < count_) {
       give(Order::kMore);
@@ -141,7 +141,7 @@ Prefetcher::Prefetcher(Transport& transport, Tag tag, std::int64_t first, std::i
 
 Prefetcher::~Prefetcher() = default;
 
-const Batch& Prefetcher::next() {
+Batch& Prefetcher::next() {
   return shared_->next();
 }
 

@@ -30,7 +30,7 @@ class Prefetcher {
   Prefetcher& operator=(const Prefetcher&) = delete;
 
   // The next batch, valid until the next call. Throws what `fill` threw, as it is.
-  const Batch& next();
+  Batch& next();
   // Seconds that next() has waited so far.
   double waited() const;
 

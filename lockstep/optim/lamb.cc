@@ -21,6 +21,8 @@ class Lamb : public LayerwiseOptimizer {
     remember("square", square_);
   }
 
+  bool whole_layers() const override { return true; }
+
  private:
   void update_layer(const LayerUpdate& update) override {
     const MomentStep step(rates_, update.count);

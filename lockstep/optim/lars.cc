@@ -22,6 +22,8 @@ class Lars : public LayerwiseOptimizer {
     remember("velocity", velocity_);
   }
 
+  bool whole_layers() const override { return true; }
+
  private:
   double local_rate(const LayerUpdate& u) const {
     if (!trust_.adapts(u.layer.kind)) return 1;

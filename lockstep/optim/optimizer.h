@@ -32,6 +32,9 @@ class Optimizer {
   virtual void update(std::int64_t step, const Rates& rates, std::span<float> params,
                       std::span<const float> grads, std::size_t first, std::size_t last) = 0;
 
+  // Does the update of an element depend on the rest of its layer (LARS)? Then no layer may be cut.
+  virtual bool whole_layers() const { return false; }
+
   virtual double base_lr() const = 0;  // the options lr and weight_decay, before the schedule
   virtual double base_weight_decay() const = 0;
   virtual void reset() = 0;  // forgets momentum and the like

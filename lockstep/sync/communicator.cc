@@ -1,10 +1,67 @@
 #include "lockstep/sync/communicator.h"
 
+#include <algorithm>
+#include <cstring>
+
+#include "lockstep/collective/collectives.h"
+
 namespace lockstep {
 
+Traffic& Traffic::operator+=(const Traffic& other) {
+  sent += other.sent;
+  received += other.received;
+  rounds += other.rounds;
+  waiting += other.waiting;
+  communicating += other.communicating;
+  return *this;
+}
+
 void Communicator::average(std::span<float> values) {
-  algorithm_.run(group_, values, ReduceOp::kMean);
-  bytes_sent_ += algorithm_.cost(group_.size(), values.size()).bytes_most;
+  const double began = group_.transport().now();
+  averaging_.run(group_, values);
+  durations_.push_back(group_.transport().now() - began);
+  const AverageCost cost = averaging_.cost(group_, values.size());
+  traffic_.sent += cost.sent;
+  traffic_.received += cost.received;
+  traffic_.rounds += cost.rounds;
+}
+
+Communicator& Communicator::part(const std::vector<int>& members) {
+  auto& part = parts_[members];
+  if (!part) part = std::make_unique<Communicator>(group_.part(members), averaging_);
+  return *part;
+}
+
+Traffic Communicator::traffic() const {
+  Traffic all = traffic_;
+  for (const auto& [members, part] : parts_) all += part->traffic();
+  return all;
+}
+
+void Communicator::settle() {
+  settle_own();
+  // Members of one part have the same parts; the order of the keys is the same on all of them.
+  for (auto& [members, part] : parts_) part->settle();
+}
+
+void Communicator::settle_own() {
+  if (durations_.empty()) return;
+  const auto all = all_gather_bytes(group_, std::as_bytes(std::span(durations_)));
+  std::vector<double> theirs(durations_.size());
+  std::vector<double> least = durations_;
+  for (const auto& bytes : all) {
+    if (bytes.size() != theirs.size() * sizeof(double)) {
+      throw CommError("a rank has averaged {} times and another one {} times",
+                      bytes.size() / sizeof(double), theirs.size());
+    }
+    std::memcpy(theirs.data(), bytes.data(), bytes.size());
+    for (std::size_t i = 0; i < least.size(); ++i) least[i] = std::min(least[i], theirs[i]);
+  }
+  for (std::size_t i = 0; i < least.size(); ++i) {
+    traffic_.communicating += least[i];
+    traffic_.waiting += durations_[i] - least[i];
+  }
+  durations_.clear();
 }
 
 }  // namespace lockstep

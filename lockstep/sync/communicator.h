@@ -1,30 +1,56 @@
-// How a worker's values become the average over all workers: an all-reduce over a group. Counts
-// what that sends, by the algorithm's own account.
+// A worker's means of talking to the others: averages over a group, with an account of what they
+// cost it.
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <span>
+#include <vector>
 
-#include "lockstep/collective/all_reduce.h"
+#include "lockstep/sync/averaging.h"
 
 namespace lockstep {
 
+// What communication has cost one worker so far.
+struct Traffic {
+  std::uint64_t sent = 0, received = 0;  // bytes
+  std::uint64_t rounds = 0;              // of messages, one after the other
+  double waiting = 0;                    // seconds for others that were not there yet
+  double communicating = 0;              // seconds of the rest
+
+  Traffic& operator+=(const Traffic& other);
+};
+
 class Communicator {
  public:
-  Communicator(Group& group, const AllReduce& algorithm) : group_(group), algorithm_(algorithm) {}
+  Communicator(Group& group, Averaging& averaging) : group_(group), averaging_(averaging) {}
 
   // Collective. The mean over the members, the same bits on all of them.
   void average(std::span<float> values);
+  // The communicator of some of the members, by their indices here; made once and kept.
+  Communicator& part(const std::vector<int>& members);
 
   Group& group() { return group_; }
   int size() const { return group_.size(); }
-  // Sent so far by the member that sends most.
-  std::uint64_t bytes_sent() const { return bytes_sent_; }
+  int index() const { return group_.index(); }
+
+  // What strategies that send messages of their own add to the account.
+  Traffic& account() { return traffic_; }
+  // With all parts.
+  Traffic traffic() const;
+  // Collective over all members, also of the parts. Tells waiting from communicating: whoever comes
+  // last to an average does not wait, so what it takes him is what communication takes.
+  void settle();
 
  private:
+  void settle_own();
+
   Group& group_;
-  const AllReduce& algorithm_;
-  std::uint64_t bytes_sent_ = 0;
+  Averaging& averaging_;
+  Traffic traffic_;
+  std::vector<double> durations_;  // of averages not settled yet
+  std::map<std::vector<int>, std::unique_ptr<Communicator>> parts_;
 };
 
 }  // namespace lockstep

@@ -1,11 +1,58 @@
 #include "lockstep/sync/strategy.h"
 
+#include "lockstep/server/mean_rule.h"
+
 namespace lockstep {
+namespace {
+
+bool finite(std::span<const float> values) {
+  float sum = 0;  // of zeros, or NaN as soon as one is not finite
+  for (const float value : values) sum += value * 0.0f;
+  return sum == 0.0f;
+}
+
+}  // namespace
 
 template <>
 Registry<SyncStrategy>& Registry<SyncStrategy>::instance() {
   static Registry<SyncStrategy> registry("sync", "synchronization strategy");
   return registry;
+}
+
+void StalenessRecord::add(std::int64_t staleness, bool was_rejected) {
+  const auto at = static_cast<std::size_t>(staleness);
+  if (pushes.size() <= at) pushes.resize(at + 1);
+  ++pushes[at];
+  rejected += was_rejected ? 1 : 0;
+}
+
+void SyncStrategy::show_model(SyncStep& step) {
+  if (!step.replica.buffers().empty()) step.communicator.average(step.replica.buffers());
+}
+
+std::unique_ptr<ShardRule> SyncStrategy::shard_rule(ShardSetup setup) const {
+  return std::make_unique<MeanRule>(setup);
+}
+
+bool overflowed(Replica& replica) {
+  if (!replica.may_overflow()) return false;
+  const bool overflowed = !finite(replica.grads());
+  replica.report_overflow(overflowed);
+  return overflowed;
+}
+
+void take_step(SyncStep& step) {
+  Replica& replica = step.replica;
+  if (overflowed(replica)) return;
+  step.optimizer.update(step.index, step.rates, replica.params(), replica.grads(), 0,
+                        replica.layers().size());
+  replica.apply_update();
+}
+
+void average_model(Replica& replica, Communicator& communicator) {
+  communicator.average(replica.params());
+  if (!replica.buffers().empty()) communicator.average(replica.buffers());
+  replica.apply_update();
 }
 
 }  // namespace lockstep

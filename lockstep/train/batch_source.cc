@@ -12,14 +12,14 @@ BatchSource::BatchSource(const Job& job, int rank) : job_(job) {
 }
 
 void BatchSource::fill(std::int64_t step, Batch& batch) {
-  const StepPosition at = job_.plan().at(step);
+  const StepPosition at = job_.plan().at_or_beyond(step);
   // Workers of a rank that share batch-norm statistics are one part.
   const auto together =
       static_cast<std::size_t>(std::min(job_.placement().merge, job_.statistics_workers()));
   std::vector<std::size_t> parts;
   ids_.clear();
   for (std::size_t i = 0; i < streams_.size(); ++i) {
-    const auto own = streams_[i].batch(job_.batch_plan(step), at.epoch, at.index);
+    const auto own = streams_[i].batch(job_.batch_plan(at), at.epoch, at.index);
     ids_.insert(ids_.end(), own.begin(), own.end());
     if (i % together == 0) parts.push_back(0);
     parts.back() += own.size();

@@ -10,6 +10,7 @@ namespace lockstep {
 class BatchSource {
  public:
   BatchSource(const Job& job, int rank);
+  // The batch of a step, counted by this rank's own steps.
   void fill(std::int64_t step, Batch& batch);
 
  private:

@@ -38,12 +38,23 @@ OptionValue list_value(const toml::array& list, const std::string& where) {
   return reals;
 }
 
+// {3 = 2.0}: the list of its entries.
+OptionValue table_value(const toml::table& table, const std::string& where) {
+  std::vector<std::string> entries;
+  for (const auto& [key, value] : table) {
+    if (!value.is_number()) throw ConfigError("{}.{} must be a number", where, key.str());
+    entries.push_back(fmt::format("{} = {}", key.str(), *value.value<double>()));
+  }
+  return entries;
+}
+
 OptionValue value_of(const toml::node& node, const std::string& where) {
   if (const auto* flag = node.as_boolean()) return flag->get();
   if (const auto* whole = node.as_integer()) return whole->get();
   if (const auto* real = node.as_floating_point()) return real->get();
   if (const auto* text = node.as_string()) return text->get();
   if (const auto* list = node.as_array()) return list_value(*list, where);
+  if (const auto* table = node.as_table()) return table_value(*table, where);
   throw ConfigError("{} must be a number, a text, true or false, or a list", where);
 }
 

@@ -23,6 +23,13 @@ OptionSet cluster_options() {
                "their own; 1: none; 0: on threads with 4 or more workers a core, else none")
       .at_least(0);
   options.integer("threads", 0, "compute threads of a rank; 0: the cores shared out").at_least(0);
+  options.texts("slow", {},
+                "workers that compute slower: {3 = 2.0} makes worker 3 take twice as long");
+  options
+      .real("jitter", 0,
+            "random slowdown of every step: the standard deviation of the logarithm of its factor")
+      .at_least(0)
+      .at_most(10);
   options.real("timeout", 60, "seconds a rank may wait for another before the run ends").above(0);
   options.text("cluster_file", "", "the cluster that sim simulates; empty: a star of 1 Gbit/s");
   return options;
@@ -76,7 +83,17 @@ OptionSet train_options() {
 
 OptionSet aggregate_options() {
   OptionSet options;
-  options.text("via", "allreduce", "who averages").one_of({"allreduce"});
+  options
+      .text("via", "auto",
+            "who combines: the workers among themselves, or a parameter server; auto: what [sync] "
+            "needs")
+      .one_of({"auto", "allreduce", "server"});
+  options
+      .integer("servers", 0,
+               "ranks of their own that hold the server's shards and do not train; 0: a shard "
+               "beside each worker")
+      .at_least(0)
+      .at_most(65536);
   return options;
 }
 

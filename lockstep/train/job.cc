@@ -33,8 +33,8 @@ Job::Job(Config config, Ingredients ingredients, int ranks_given)
       dataset_(std::move(ingredients.dataset)),
       model_(std::move(ingredients.model)) {
   if (!model_) model_ = make_component<ModelKind>(config_, "model");
-  placement_ = place_workers(config_, model_->mergeable(), ranks_given);
-  config_.at("cluster").set_value("merge", std::int64_t{placement_.merge});
+  traits_ = make_strategy()->traits();
+  placement_ = place_workers(config_, *model_, traits_, ranks_given);
   settle_batch();
   settle_statistics();
   if (!dataset_) dataset_ = make_component<DatasetSource>(config_, "data")->load();
@@ -55,6 +55,14 @@ std::uint64_t Job::seed() const {
 
 std::size_t Job::global_batch() const {
   return local_batch_ * static_cast<std::size_t>(placement_.workers);
+}
+
+bool Job::has_server() const {
+  return config_.at("aggregate").own().text("via") == "server";
+}
+
+int Job::shards() const {
+  return placement_.servers > 0 ? placement_.servers : placement_.worker_ranks();
 }
 
 void Job::settle_batch() {
@@ -98,10 +106,13 @@ void Job::share_out_samples() {
       dataset_, normalisation,
       Augmentation{static_cast<int>(data.integer("pad")), data.flag("flip")}, seed());
 
+  const auto strategy = make_strategy();
+  const int workers = placement_.workers;
+  const Layout layout{workers, strategy->households(workers), strategy->neighbourhoods(workers)};
   const auto assignment = make_component<Assignment>(config_, "assign");
   const auto labels = labels_of(*dataset_, split_.train);
-  sampler_ = std::make_unique<Sampler>(*assignment, SampleSet{split_.train, labels},
-                                       Layout{placement_.workers}, sampling, seed());
+  sampler_ = std::make_unique<Sampler>(*assignment, SampleSet{split_.train, labels}, layout,
+                                       sampling, seed());
 }
 
 void Job::make_plan() {
@@ -139,12 +150,17 @@ std::unique_ptr<Optimizer> Job::make_optimizer() const {
   return make_component<Optimizer>(config_, "optim");
 }
 
-const BatchPlan& Job::batch_plan(std::int64_t step) const {
-  return batch_plans_.at(plan_->at(step).local_batch);
+std::unique_ptr<SyncStrategy> Job::make_strategy() const {
+  return make_component<SyncStrategy>(config_, "sync");
+}
+
+const BatchPlan& Job::batch_plan(const StepPosition& at) const {
+  return batch_plans_.at(at.local_batch);
 }
 
 std::size_t Job::samples_in(std::int64_t step) const {
-  return batch_plan(step).global_size(plan_->at(step).index);
+  const StepPosition at = plan_->at(step);
+  return batch_plan(at).global_size(at.index);
 }
 
 std::int64_t Job::interval(double epochs, std::int64_t step) const {

@@ -7,6 +7,7 @@
 #include <limits>
 #include <map>
 #include <memory>
+#include <optional>
 
 #include "lockstep/assign/assignment.h"
 #include "lockstep/assign/sampler.h"
@@ -14,6 +15,7 @@
 #include "lockstep/data/split.h"
 #include "lockstep/model/replica.h"
 #include "lockstep/optim/rate_plan.h"
+#include "lockstep/sync/strategy.h"
 #include "lockstep/train/placement.h"
 #include "lockstep/train/step_plan.h"
 
@@ -45,12 +47,20 @@ class Job {
   std::vector<double> snapshots() const { return schedule_->snapshots(); }
 
   Rates rates(std::int64_t step) const;
-  const BatchPlan& batch_plan(std::int64_t step) const;
+  const BatchPlan& batch_plan(const StepPosition& at) const;
   // Of a step, all workers together.
   std::size_t samples_in(std::int64_t step) const;
   // Steps between two things that happen every so many passes over the data, from that step on.
   std::int64_t interval(double epochs, std::int64_t step) const;
   std::unique_ptr<Optimizer> make_optimizer() const;
+  std::unique_ptr<SyncStrategy> make_strategy() const;
+  const SyncTraits& traits() const { return traits_; }  // of the strategy
+  bool has_server() const;
+  int shards() const;  // of the server, if there is one
+
+  // Replays the order in which messages arrived in an earlier run, place by place.
+  void replay(std::vector<std::vector<int>> arrivals) { replay_ = std::move(arrivals); }
+  const std::optional<std::vector<std::vector<int>>>& replay() const { return replay_; }
 
   // Set to the step after which all ranks of this process stop early.
   mutable std::atomic<std::int64_t> stop_after{std::numeric_limits<std::int64_t>::max()};
@@ -64,6 +74,7 @@ class Job {
   Config config_;
   std::shared_ptr<const Dataset> dataset_;
   std::shared_ptr<const ModelKind> model_;
+  SyncTraits traits_;
   Placement placement_;
   Split split_;
   std::unique_ptr<Loader> loader_;
@@ -75,6 +86,7 @@ class Job {
   std::map<std::size_t, BatchPlan> batch_plans_;  // by local batch
   ModelSettings settings_;
   int statistics_workers_ = 1;
+  std::optional<std::vector<std::vector<int>>> replay_;
 };
 
 }  // namespace lockstep

@@ -1,62 +1,31 @@
 #include "lockstep/train/learner.h"
 
 #include <cmath>
+#include <numeric>
 
 #include "lockstep/base/aligned.h"
-#include "lockstep/base/text.h"
-#include "lockstep/collective/agreement.h"
-#include "lockstep/collective/collectives.h"
-#include "lockstep/transport/thread_budget.h"
+#include "lockstep/train/common_start.h"
+#include "lockstep/train/everyone.h"
 
 namespace lockstep {
 namespace {
 
 constexpr Tag kStatisticsTag = 16;
 
+std::vector<int> first_ranks(int count) {
+  std::vector<int> ranks(static_cast<std::size_t>(count));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  return ranks;
+}
+
 std::unique_ptr<AllReduce> make_all_reduce(const Config& config) {
   const Section& section = config.at("aggregate");
   return Registry<AllReduce>::instance().make(section.component(), section.options());
 }
 
-std::unique_ptr<SyncStrategy> make_strategy(const Config& config) {
-  const Section& section = config.at("sync");
-  return Registry<SyncStrategy>::instance().make(section.component(), section.options());
-}
-
-// The cores of the machine shared out among the ranks that compute on it at once. Simulated ranks
-// count as many as there are, so that their sums have the order, and the bits, of threads.
-ModelSettings settings_for(Transport& transport, const Job& job) {
-  const Options& cluster = job.config().at("cluster").own();
-  int here = transport.size();
-  if (cluster.text("world") == "mpi") {
-    here = 0;
-    for (int rank = 0; rank < transport.size(); ++rank) {
-      here += transport.host_of(rank) == transport.host_of(transport.rank()) ? 1 : 0;
-    }
-  }
-  ModelSettings settings = job.model_settings();
-  const auto asked = static_cast<int>(cluster.integer("threads"));
-  settings.threads = asked > 0 ? asked : thread_budget(here);
-  apply_thread_budget(settings.threads);
-  return settings;
-}
-
-// What must be the same on all ranks, or they would average what does not belong together.
-RunFacts facts_of(const Job& job, Replica& replica) {
-  RunFacts facts;
-  std::string section;
-  for (const auto& line : split(job.config().to_toml(), '\n')) {
-    if (line.starts_with('[')) section = line;
-    if (const auto at = line.find(" = "); at != std::string::npos) {
-      facts.add(section + " " + line.substr(0, at), line.substr(at + 3));
-    }
-  }
-  facts.add("data set", job.dataset().name);
-  facts.add("samples", job.dataset().size());
-  facts.add("parameters", replica.params().size());
-  facts.add("layers", replica.layers().size());
-  facts.add("steps", static_cast<std::size_t>(job.plan().steps()));
-  return facts;
+Arrivals inbox_of(const Job& job, int rank) {
+  if (!job.replay() || job.has_server()) return {};
+  return Arrivals(job.replay()->at(static_cast<std::size_t>(rank)));
 }
 
 }  // namespace
@@ -64,19 +33,28 @@ RunFacts facts_of(const Job& job, Replica& replica) {
 Learner::Learner(Transport& transport, const Job& job)
     : transport_(transport),
       job_(job),
-      group_(transport),
+      group_(transport, first_ranks(job.placement().worker_ranks())),
       all_reduce_(make_all_reduce(job.config())),
-      communicator_(group_, *all_reduce_),
-      replica_(job.model().make(settings_for(transport, job))),
+      replica_(make_replica(transport, job)),
       optimizer_(job.make_optimizer()),
-      strategy_(make_strategy(job.config())) {
-  require_agreement(group_, facts_of(job, *replica_));
+      strategy_(job.make_strategy()),
+      slowdown_(job.config().at("cluster").own(), job.placement().workers, job.seed()),
+      inbox_(inbox_of(job, transport.rank())) {
+  Group everyone = group_of_everyone(transport);
+  start_equal(everyone, job, *replica_);
   all_reduce_->prepare(group_);
-  broadcast(group_, replica_->params(), 0);
-  broadcast(group_, replica_->buffers(), 0);
-  replica_->apply_update();
   optimizer_->prepare(replica_->layers());
   share_statistics();
+  if (job.has_server()) serving_ = std::make_unique<Serving>(transport, job, *replica_, *strategy_);
+  if (serving_ && job.traits().averages) {
+    averaging_ = std::make_unique<ServerAveraging>(serving_->client(), *all_reduce_);
+  } else {
+    averaging_ = std::make_unique<AllReduceAveraging>(*all_reduce_);
+  }
+  communicator_ = std::make_unique<Communicator>(group_, *averaging_);
+  strategy_->prepare({*replica_, *optimizer_, *communicator_,
+                      serving_ ? &serving_->client() : nullptr, inbox_, job.seed(),
+                      job.plan().steps()});
 }
 
 void Learner::share_statistics() {
@@ -105,37 +83,72 @@ void Learner::check_loss(double loss, std::int64_t step, const Rates& rates) con
       rates.lr);
 }
 
-PassResult Learner::learn(std::int64_t step, const Batch& batch) {
+// The gradient of all samples of the step, each counting the same, whatever worker has it.
+float Learner::weight_of(std::int64_t step, std::size_t samples) const {
+  const auto own = static_cast<double>(samples);
+  if (!job_.traits().in_step) {  // nobody knows who else takes part
+    return static_cast<float>(own / static_cast<double>(job_.plan().at(step).local_batch));
+  }
+  return static_cast<float>(own * group_.size() / static_cast<double>(job_.samples_in(step)));
+}
+
+PassResult Learner::learn(std::int64_t step, std::int64_t own, Batch& batch, bool meeting) {
   const Rates rates = job_.rates(step);
-  // The gradient of all samples of the step, each counting the same, whatever worker has it.
-  const float weight = static_cast<float>(static_cast<double>(batch.size()) * group_.size() /
-                                          static_cast<double>(job_.samples_in(step)));
-  const PassResult result = replica_->forward_backward(batch, weight);
+  SyncStep sync{*replica_, *optimizer_, *communicator_, step, rates, 0, meeting};
+  strategy_->before(sync, batch);
+  const double began = transport_.now();
+  const PassResult result = replica_->forward_backward(batch, weight_of(step, batch.size()));
   transport_.charge(replica_->modelled_seconds() * static_cast<double>(batch.size()));
+  const Placement& placement = job_.placement();
+  double factor = 1;
+  for (int i = 0; i < placement.merge; ++i) {
+    const int worker = placement.first_worker(transport_.rank()) + i;
+    factor = std::max(factor, slowdown_.factor(worker, own));
+  }
+  if (factor > 1) transport_.pause((factor - 1) * (transport_.now() - began));
+  before_.computing += transport_.now() - began;
+  before_.steps += 1;
   check_loss(result.loss, step, rates);
-  SyncStep sync{*replica_, *optimizer_, communicator_, step, rates};
+  sync.loss = result.loss;
   strategy_->step(sync);
   return result;
 }
 
 void Learner::finish(std::int64_t step) {
-  SyncStep last{*replica_, *optimizer_, communicator_, step, {}};
+  SyncStep last{*replica_, *optimizer_, *communicator_, step, {}, 0, true};
   strategy_->finish(last);
+  replica_->apply_update();
+}
+
+void Learner::with_model(const std::function<void()>& action) {
+  const auto params = replica_->params(), buffers = replica_->buffers();
+  const AlignedVector<float> own_params(params.begin(), params.end());
+  const AlignedVector<float> own_buffers(buffers.begin(), buffers.end());
+  SyncStep here{*replica_, *optimizer_, *communicator_, 0, {}, 0, true};
+  strategy_->show_model(here);
+  replica_->apply_update();
+  action();
+  std::copy(own_params.begin(), own_params.end(), params.begin());
+  std::copy(own_buffers.begin(), own_buffers.end(), buffers.begin());
+  replica_->apply_update();
 }
 
 Tallies Learner::validate(std::span<const SampleId> samples) {
-  const auto buffers = replica_->buffers();
-  const AlignedVector<float> own(buffers.begin(), buffers.end());
-  average_statistics();
-  const Tallies tallies = evaluate(group_, *replica_, job_.loader(), samples);
-  std::copy(own.begin(), own.end(), buffers.begin());
+  Tallies tallies;
+  with_model([&] { tallies = evaluate(group_, *replica_, job_.loader(), samples); });
   return tallies;
 }
 
-void Learner::average_statistics() {
-  if (!replica_->buffers().empty()) {
-    all_reduce_->run(group_, replica_->buffers(), ReduceOp::kMean);
-  }
+WorkerLedger Learner::ledger() {
+  communicator_->settle();
+  const Traffic traffic = communicator_->traffic();
+  WorkerLedger all = before_;
+  all.waiting += traffic.waiting;
+  all.communicating += traffic.communicating;
+  all.sent += static_cast<double>(traffic.sent);
+  all.received += static_cast<double>(traffic.received);
+  all.rounds += static_cast<double>(traffic.rounds);
+  return all;
 }
 
 std::vector<std::string> Learner::remarks() const {
@@ -144,13 +157,27 @@ std::vector<std::string> Learner::remarks() const {
   return remarks;
 }
 
+void Learner::start_server() {
+  if (serving_) serving_->start();
+}
+
+void Learner::rest_server() {
+  if (serving_) serving_->rest();
+}
+
+std::vector<int> Learner::take_arrivals() {
+  return serving_ ? serving_->take_arrivals() : inbox_.take_noted();
+}
+
 void Learner::state(StateVisitor& visitor) {
   visitor.floats("params", replica_->params());
   visitor.floats("buffers", replica_->buffers());
-  StateScope model(visitor, "model"), optim(visitor, "optim"), sync(visitor, "sync");
+  StateScope model(visitor, "model"), optim(visitor, "optim"), sync(visitor, "sync"),
+      server(visitor, "server");
   replica_->state(model);
   optimizer_->state(optim);
   strategy_->state(sync);
+  if (serving_) serving_->state(server);
 }
 
 }  // namespace lockstep

@@ -1,51 +1,81 @@
-// One rank's copy of everything that learns: the replica, its optimizer, and the strategy that
+// One worker's copy of everything that learns: the replica, its optimizer, and the strategy that
 // keeps it together with the others.
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <string>
 
-#include "lockstep/sync/strategy.h"
 #include "lockstep/train/evaluation.h"
 #include "lockstep/train/job.h"
+#include "lockstep/train/serving.h"
+#include "lockstep/train/slowdown.h"
 
 namespace lockstep {
+
+// Where a worker's time went.
+struct WorkerLedger {
+  double steps = 0;
+  double computing = 0;  // seconds
+  double waiting = 0;
+  double communicating = 0;
+  double sent = 0, received = 0;  // bytes
+  double rounds = 0;
+};
 
 class Learner {
  public:
   // Collective: everybody starts from the parameters and buffers of the first rank.
   Learner(Transport& transport, const Job& job);
 
-  // One step of training. Throws a TrainingError if the loss is not finite.
-  PassResult learn(std::int64_t step, const Batch& batch);
+  // What to do after `done` steps, when all meet at `until`.
+  Turn next(std::int64_t done, std::int64_t until) { return strategy_->next(done, until); }
+  // One step of training, this worker's `own`-th. Throws a TrainingError if the loss is not finite.
+  // `meeting`: all workers meet after it.
+  PassResult learn(std::int64_t step, std::int64_t own, Batch& batch, bool meeting);
   // After the last step.
   void finish(std::int64_t step);
+  void close() { strategy_->close(); }
 
-  // Collective. Running statistics are averaged for the time of the evaluation.
+  // Collective, where consistent(). With the model that all agree on in the replica for the time of
+  // the action; workers keep their own.
+  void with_model(const std::function<void()>& action);
   Tallies validate(std::span<const SampleId> samples);
-  // Collective. From now on all ranks have the same running statistics.
-  void average_statistics();
 
   bool consistent() const { return strategy_->consistent_now(); }
   Replica& replica() { return *replica_; }
-  Group& group() { return group_; }
-  std::uint64_t bytes_sent() const { return communicator_.bytes_sent(); }
+  Group& group() { return group_; }  // the workers
+  const StalenessRecord* staleness() const { return strategy_->staleness(); }
+  std::uint64_t bytes_sent() const { return communicator_->traffic().sent; }
+  WorkerLedger ledger();                     // collective
   std::vector<std::string> remarks() const;  // a line each, for the user
+
+  // The server, if there is one, works from start() to rest(); both are for all workers.
+  void start_server();
+  void rest_server();
+  // Arrivals since the last call at this worker's inbox or shard.
+  std::vector<int> take_arrivals();
   void state(StateVisitor& visitor);
 
  private:
   void share_statistics();
   void check_loss(double loss, std::int64_t step, const Rates& rates) const;
+  float weight_of(std::int64_t step, std::size_t samples) const;
 
   Transport& transport_;
   const Job& job_;
   Group group_;
   std::unique_ptr<AllReduce> all_reduce_;
-  Communicator communicator_;
   std::unique_ptr<Group> statistics_group_;
   std::unique_ptr<Replica> replica_;
   std::unique_ptr<Optimizer> optimizer_;
   std::unique_ptr<SyncStrategy> strategy_;
+  Slowdown slowdown_;
+  Arrivals inbox_;
+  std::unique_ptr<Serving> serving_;
+  std::unique_ptr<Averaging> averaging_;
+  std::unique_ptr<Communicator> communicator_;
+  WorkerLedger before_;  // what communicator_ does not know: of earlier sittings, and computing
 };
 
 }  // namespace lockstep

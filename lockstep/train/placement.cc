@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include "lockstep/base/error.h"
+#include "lockstep/train/aggregation.h"
 #include "lockstep/transport/thread_budget.h"
 
 namespace lockstep {
@@ -29,9 +30,22 @@ int automatic_merge(int workers, const std::string& world) {
   return workers / ranks;
 }
 
+// Why workers cannot be computed together here; empty: they can.
+std::string reason_not_to_merge(const Config& config, const ModelKind& model,
+                                const SyncTraits& traits) {
+  if (!model.mergeable()) return "the model's batch norm or dropout cannot be told apart by worker";
+  if (traits.merges) return "";
+  return fmt::format("with [sync] name = \"{}\" each has parameters of its own",
+                     config.at("sync").component());
+}
+
 }  // namespace
 
-Placement place_workers(const Config& config, bool mergeable, int ranks_given) {
+Placement place_workers(Config& config, const ModelKind& model, const SyncTraits& traits,
+                        int ranks_given) {
+  settle_aggregation(config, config.at("sync").component(), traits);
+  const auto servers = static_cast<int>(config.at("aggregate").own().integer("servers"));
+  const std::string cannot_merge = reason_not_to_merge(config, model, traits);
   const Options& cluster = config.at("cluster").own();
   const int workers = static_cast<int>(cluster.integer("workers"));
   int merge = static_cast<int>(cluster.integer("merge"));
@@ -39,27 +53,31 @@ Placement place_workers(const Config& config, bool mergeable, int ranks_given) {
     throw ConfigError("[cluster] merge = {} does not divide {} workers; {} would", merge, workers,
                       fmt::join(divisors(workers), ", "));
   }
+  const std::string beside = servers > 0 ? fmt::format(" and {} servers", servers) : "";
   if (ranks_given > 0) {
-    const int wanted = merge > 0 ? workers / merge : ranks_given;
-    if (wanted != ranks_given || workers % ranks_given != 0) {
-      throw ConfigError("mpirun started {} process{}, but {} workers{} need {}", ranks_given,
+    const int to_train = ranks_given - servers;
+    const int wanted = merge > 0 ? workers / merge : to_train;
+    if (to_train < 1 || wanted != to_train || workers % to_train != 0) {
+      std::vector<int> fitting = merge > 0 ? std::vector<int>{workers / merge} : divisors(workers);
+      for (int& ranks : fitting) ranks += servers;
+      throw ConfigError("mpirun started {} process{}, but {} workers{}{} need {}{}", ranks_given,
                         ranks_given == 1 ? "" : "es", workers,
-                        merge > 0 ? fmt::format(", merged by {},", merge) : "",
-                        merge > 0 ? fmt::format("{}", wanted)
-                                  : fmt::format("one of {}", fmt::join(divisors(workers), ", ")));
+                        merge > 0 ? fmt::format(", merged by {},", merge) : "", beside,
+                        merge > 0 ? "" : "one of ", fmt::join(fitting, ", "));
     }
-    merge = workers / ranks_given;
+    merge = workers / to_train;
   }
   if (merge == 0) {
-    merge = mergeable ? automatic_merge(workers, cluster.text("world")) : 1;
+    merge = cannot_merge.empty() ? automatic_merge(workers, cluster.text("world")) : 1;
   }
-  if (merge > 1 && !mergeable) {
+  if (merge > 1 && !cannot_merge.empty()) {
     throw ConfigError(
-        "this model cannot compute {} workers as one batch ([cluster] merge): its batch norm or "
-        "dropout cannot be told apart by worker; start as many ranks as workers",
-        merge);
+        "{} workers cannot be computed as one batch ([cluster] merge): {}; start as many ranks as "
+        "workers{}",
+        merge, cannot_merge, beside);
   }
-  return {workers, merge};
+  config.at("cluster").set_value("merge", std::int64_t{merge});
+  return {workers, merge, servers};
 }
 
 }  // namespace lockstep

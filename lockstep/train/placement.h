@@ -3,18 +3,25 @@
 // everyday case.
 #pragma once
 
+#include "lockstep/model/replica.h"
+#include "lockstep/sync/strategy.h"
 #include "lockstep/train/config.h"
 
 namespace lockstep {
 
 struct Placement {
   int workers = 1;
-  int merge = 1;  // workers computed together by one rank
-  int ranks() const { return workers / merge; }
+  int merge = 1;    // workers computed together by one rank
+  int servers = 0;  // ranks behind the workers' that hold the server's shards and do not train
+  int worker_ranks() const { return workers / merge; }
+  int ranks() const { return worker_ranks() + servers; }
   int first_worker(int rank) const { return rank * merge; }
 };
 
-// `ranks_given` by mpirun, or 0. Throws a ConfigError that says what would fit.
-Placement place_workers(const Config& config, bool mergeable, int ranks_given);
+// Also settles [aggregate] via and [cluster] merge. `model` and the strategy's `traits` say whether
+// workers may be computed together; `ranks_given` by mpirun, or 0. Throws a ConfigError that says
+// what would fit.
+Placement place_workers(Config& config, const ModelKind& model, const SyncTraits& traits,
+                        int ranks_given);
 
 }  // namespace lockstep

@@ -4,6 +4,7 @@
 //   metrics.jsonl   one line a report: step, epoch, loss, …
 //   checkpoint/     step-00000123.ckpt …
 //   log.txt         what happened when
+//   arrivals.jsonl  of asynchronous runs: who came when, for --replay
 //   summary.json, model.pt, weights.npy       once the run is over
 //   events.out.tfevents.…                     for TensorBoard
 //   lock            held by the run that is writing
@@ -20,6 +21,7 @@ struct RunPaths {
   std::string config() const { return root + "/config.toml"; }
   std::string metrics() const { return root + "/metrics.jsonl"; }
   std::string checkpoints() const { return root + "/checkpoint"; }
+  std::string arrivals() const { return root + "/arrivals.jsonl"; }
   std::string model() const { return root + "/model.pt"; }
   std::string weights() const { return root + "/weights.npy"; }
   std::string summary() const { return root + "/summary.json"; }

@@ -35,6 +35,14 @@ StepPosition StepPlan::at(std::int64_t step) const {
   return {number, index, epoch.local_batch, done, done / length_};
 }
 
+StepPosition StepPlan::at_or_beyond(std::int64_t step) const {
+  if (step < steps_) return at(step);
+  const auto count = static_cast<std::int64_t>(epochs_.size());
+  const Epoch& last = epochs_.back();
+  const std::int64_t beyond = step - last.first;
+  return {count - 1 + beyond / last.steps, beyond % last.steps, last.local_batch, length_, 1};
+}
+
 std::int64_t StepPlan::steps_in_epoch(std::int64_t epoch) const {
   return epochs_[static_cast<std::size_t>(epoch)].steps;
 }

@@ -26,6 +26,9 @@ class StepPlan {
   std::int64_t steps() const { return steps_; }
   double epochs() const { return length_; }
   StepPosition at(std::int64_t step) const;  // 0 … steps()
+  // Also beyond the end, where epochs like the last one go on: a worker that is faster than others
+  // may take more steps than its share.
+  StepPosition at_or_beyond(std::int64_t step) const;
   std::int64_t steps_in_epoch(std::int64_t epoch) const;
 
  private:

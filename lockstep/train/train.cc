@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "lockstep/base/file.h"
+#include "lockstep/train/arrival_file.h"
 #include "lockstep/train/describe.h"
 #include "lockstep/train/interrupt.h"
 
@@ -40,22 +41,41 @@ Json to_json(const Tallies& tallies) {
           {"accuracy", tallies.accuracy()}};
 }
 
+Json to_json(const std::vector<WorkerLedger>& ledgers) {
+  Json list = Json::array();
+  for (const WorkerLedger& one : ledgers) {
+    list.push_back({{"steps", one.steps},
+                    {"computing", one.computing},
+                    {"waiting", one.waiting},
+                    {"communicating", one.communicating},
+                    {"bytes_sent", one.sent},
+                    {"bytes_received", one.received},
+                    {"rounds", one.rounds}});
+  }
+  return list;
+}
+
 void write_summary(const std::string& path, const Job& job, const World& world,
                    const TrainResult& result) {
   const Standing& standing = result.standing;
-  const Json summary{{"world", world.describe(job.placement().ranks())},
-                     {"workers", job.placement().workers},
-                     {"parameters", result.parameters},
-                     {"steps", standing.step},
-                     {"epochs", standing.epoch},
-                     {"samples", standing.samples},
-                     {"bytes", standing.bytes},
-                     {"seconds", standing.seconds},
-                     {"waited_for_batches", result.waited},
-                     {"stopped_early", result.stopped_early},
-                     {"best_validation_accuracy", result.best_accuracy},
-                     {"validation", to_json(result.validation)},
-                     {"test", to_json(result.test)}};
+  Json summary{{"world", world.describe(job.placement().ranks())},
+               {"workers", job.placement().workers},
+               {"parameters", result.parameters},
+               {"steps", standing.step},
+               {"epochs", standing.epoch},
+               {"samples", standing.samples},
+               {"bytes", standing.bytes},
+               {"seconds", standing.seconds},
+               {"waited_for_batches", result.waited},
+               {"stopped_early", result.stopped_early},
+               {"workers_account", to_json(result.ledgers)},
+               {"best_validation_accuracy", result.best_accuracy},
+               {"validation", to_json(result.validation)},
+               {"test", to_json(result.test)}};
+  if (!result.staleness.pushes.empty()) {
+    summary["staleness"] = result.staleness.pushes;
+    summary["rejected"] = result.staleness.rejected;
+  }
   write_file(path, summary.dump(2) + "\n");
 }
 
@@ -78,7 +98,12 @@ int ranks_given(const World& world, const Config& config) {
 }
 
 TrainResult train(World& world, const TrainRequest& request) {
-  const Job job(request.config, request.ingredients, ranks_given(world, request.config));
+  Job job(request.config, request.ingredients, ranks_given(world, request.config));
+  if (!request.replay.empty()) {
+    const int places = job.has_server() ? job.shards() : job.placement().worker_ranks();
+    job.replay(
+        read_arrivals(find_run(request.replay).arrivals(), places, job.placement().worker_ranks()));
+  }
   const int ranks = job.placement().ranks();
   std::optional<RunDirectory> directory;
   std::optional<Reporter> reporter;
@@ -91,11 +116,15 @@ TrainResult train(World& world, const TrainRequest& request) {
   const InterruptWatch watch;
   TrainResult result;
   world.run(ranks, [&](Transport& transport) {
+    if (transport.rank() >= job.placement().worker_ranks()) {
+      return serve_only(transport, job, paths, request.resume);
+    }
     Worker worker(transport, job, paths);
     const std::vector<std::string> news =
         request.resume ? worker.resume() : std::vector<std::string>{};
     if (transport.rank() == 0) {
       if (request.resume) cut_metrics(paths.metrics(), worker.step());
+      if (request.resume) cut_arrivals(paths.arrivals(), worker.step());
       reporter.emplace(paths, job.plan().steps(), worker.step(), request.quiet);
       reporter->say(fmt::format("{} on {}", describe(job.placement()), world.describe(ranks)));
       for (const auto& line : worker.remarks()) reporter->say(line);

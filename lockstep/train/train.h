@@ -19,6 +19,7 @@ struct TrainRequest {
   Ingredients ingredients;  // what is not in the configuration: own models, own data
   std::string out;          // the run's directory; empty: the next free one under runs/
   bool resume = false;      // go on with the run that is there
+  std::string replay;       // a run whose order of arrivals is to be repeated
   bool quiet = false;       // nothing on the terminal
 };
 

@@ -4,16 +4,18 @@
 #include <limits>
 #include <optional>
 
-#include "lockstep/collective/collectives.h"
 #include "lockstep/data/npy.h"
 #include "lockstep/data/prefetch.h"
+#include "lockstep/train/arrival_file.h"
 #include "lockstep/train/batch_source.h"
 #include "lockstep/train/interrupt.h"
+#include "lockstep/train/ledgers.h"
 
 namespace lockstep {
 namespace {
 
 constexpr Tag kBatchTag = 32;
+constexpr std::int64_t kNoEnd = std::numeric_limits<std::int64_t>::max() / 2;
 
 }  // namespace
 
@@ -21,6 +23,7 @@ Worker::Worker(Transport& transport, const Job& job, RunPaths paths)
     : transport_(transport),
       job_(job),
       paths_(std::move(paths)),
+      everyone_(group_of_everyone(transport)),
       learner_(transport, job),
       early_stopping_(job.config().at("train").own().integer("patience"),
                       job.config().at("train").own().real("least_gain")),
@@ -28,7 +31,8 @@ Worker::Worker(Transport& transport, const Job& job, RunPaths paths)
 
 std::vector<std::string> Worker::resume() {
   const auto checkpoint =
-      load_checkpoint(learner_.group(), paths_.checkpoints(), OtherWorkers::kAllow);
+      load_checkpoint(everyone_, paths_.checkpoints(),
+                      job_.traits().resizes ? OtherWorkers::kAllow : OtherWorkers::kRefuse);
   if (!checkpoint) return {"There is no checkpoint yet: starting from the beginning."};
   std::vector<std::string> news = checkpoint->passed_over();
   for (const auto& name : checkpoint->restore([this](StateVisitor& visitor) { state(visitor); })) {
@@ -52,66 +56,105 @@ std::vector<std::string> Worker::remarks() const {
 }
 
 TrainResult Worker::run() {
-  const Options& options = job_.config().at("train").own();
   const std::int64_t total = job_.plan().steps();
+  const bool in_step = job_.traits().in_step;
   BatchSource source(job_, transport_.rank());
   const auto fill = [&](std::int64_t step, Batch& batch) { source.fill(step, batch); };
   TrainResult result;
+  learner_.start_server();
   {
     std::optional<Prefetcher> ahead;
-    if (options.flag("prefetch")) {
-      ahead.emplace(transport_, kBatchTag, standing_.step, total, fill);
+    if (job_.config().at("train").own().flag("prefetch")) {
+      ahead.emplace(transport_, kBatchTag, own_steps_, in_step ? total : kNoEnd, fill);
     }
     Batch own;
     while (standing_.step < total && !result.interrupted && !result.stopped_early) {
-      if (!ahead) fill(standing_.step, own);
-      learn(ahead ? ahead->next() : own);
-      const bool last = standing_.step == total;
-      if (standing_.step % options.integer("log_every") == 0 || last) report_training();
-      if (learner_.consistent()) {
-        take_snapshots();
-        if (!last && due("validate_every")) validate();
-        result.stopped_early = early_stopping_.should_stop();
-        result.interrupted = !last && agreed_to_stop();
-        if (!last && !result.stopped_early && (result.interrupted || due("checkpoint_every"))) {
-          save_checkpoint();
-        }
+      const Turn turn = learner_.next(standing_.step, next_meeting());
+      if (turn.trains) {
+        if (!ahead) fill(own_steps_, own);
+        learn(turn.step, ahead ? ahead->next() : own);
+      } else {
+        standing_.step = turn.step;
+        standing_.epoch = job_.plan().at(turn.step).epochs;
       }
+      // Where workers are not in step, they meet only when there is nothing left to do before.
+      const bool meets = !turn.trains || (in_step && (learner_.consistent() || at_meeting_));
+      if (meets) meet(result);
     }
     if (ahead) result.waited = ahead->waited();
   }
   if (!result.interrupted) finish(result);
+  take_stock(result);
+  rest(RestFor::kEnd);
   result.standing = standing_;
   result.parameters = learner_.replica().params().size();
   return result;
 }
 
-void Worker::learn(const Batch& batch) {
-  const std::int64_t step = standing_.step;
-  const PassResult pass = learner_.learn(step, batch);
+std::int64_t Worker::next_meeting() const {
+  std::int64_t next = job_.plan().steps();
+  for (const char* option : {"validate_every", "checkpoint_every"}) {
+    const double every = job_.config().at("train").own().real(option);
+    if (every <= 0) continue;
+    const std::int64_t interval = job_.interval(every, standing_.step);
+    next = std::min(next, (standing_.step / interval + 1) * interval);
+  }
+  return next;
+}
+
+void Worker::learn(std::int64_t step, Batch& batch) {
+  at_meeting_ = job_.traits().in_step && step + 1 == next_meeting();
+  const PassResult pass = learner_.learn(step, own_steps_++, batch, at_meeting_);
   tallies_.add(pass, batch.size());
   standing_.lr = job_.rates(step).lr;
-  standing_.samples += static_cast<double>(job_.samples_in(step));
-  standing_.step = step + 1;
-  standing_.epoch = job_.plan().at(step + 1).epochs;
+  if (job_.traits().in_step) {
+    standing_.samples += static_cast<double>(job_.samples_in(step));
+    standing_.step = step + 1;
+    standing_.epoch = job_.plan().at(step + 1).epochs;
+  } else if (interrupt_signal() != 0 && !closed_) {
+    closed_ = true;
+    learner_.close();
+  }
   standing_.seconds = seconds_before_ + transport_.now() - began_;
   standing_.bytes = bytes_before_ + static_cast<double>(learner_.bytes_sent());
   if (reporter_ != nullptr) reporter_->alive(standing_);
 }
 
-bool Worker::due(const char* option) const {
+// All workers are here, at the same step.
+void Worker::meet(TrainResult& result) {
+  const std::int64_t step = standing_.step;
+  const bool last = step == job_.plan().steps();
+  const std::int64_t every = job_.config().at("train").own().integer("log_every");
+  if (step / every > reported_ / every || last) report_training();
+  if (learner_.consistent()) {
+    take_snapshots();
+    if (!last && due("validate_every", validated_)) validate();
+    result.stopped_early = early_stopping_.should_stop();
+  }
+  result.interrupted = !last && agreed_to_stop();
+  if (!last && !result.stopped_early && (result.interrupted || due("checkpoint_every", saved_))) {
+    save_checkpoint();
+  }
+}
+
+bool Worker::due(const char* option, std::int64_t last) const {
   const double every = job_.config().at("train").own().real(option);
-  return every > 0 && standing_.step % job_.interval(every, standing_.step - 1) == 0;
+  if (every <= 0) return false;
+  const std::int64_t interval = job_.interval(every, standing_.step - 1);
+  return standing_.step / interval > last / interval;
 }
 
 void Worker::report_training() {
   const Tallies all = sum_over(learner_.group(), tallies_);
   tallies_ = {};
+  reported_ = standing_.step;
+  if (!job_.traits().in_step) standing_.samples += all.samples;
   if (reporter_ != nullptr) reporter_->trained(standing_, all);
 }
 
 Tallies Worker::validate() {
   const auto& samples = job_.split().validation;
+  validated_ = standing_.step;
   if (samples.empty()) return {};
   const Tallies tallies = learner_.validate(samples);
   early_stopping_.record(tallies.accuracy());
@@ -119,10 +162,10 @@ Tallies Worker::validate() {
   return tallies;
 }
 
-// Everybody stops after the same step. Ranks of one process see one note: whoever sees it first
-// fixes the next step as the last, which nobody can have finished, as all meet in every step.
+// Everybody stops after the same step. Ranks of one process that meet in every step see one note:
+// whoever sees it first fixes the next step as the last, which nobody can have finished.
 bool Worker::agreed_to_stop() {
-  if (job_.config().at("cluster").own().text("world") == "mpi") {
+  if (job_.config().at("cluster").own().text("world") == "mpi" || !job_.traits().every_step) {
     return anybody_interrupted(learner_.group());
   }
   if (interrupt_signal() != 0) {
@@ -133,8 +176,9 @@ bool Worker::agreed_to_stop() {
 }
 
 void Worker::take_snapshots() {
-  const double before = job_.plan().at(standing_.step - 1).progress;
+  const double before = job_.plan().at(looked_).progress;
   const double now = job_.plan().at(standing_.step).progress;
+  looked_ = standing_.step;
   const auto points = job_.snapshots();
   for (std::size_t i = 0; i < points.size(); ++i) {
     if (points[i] > before && points[i] <= now) {
@@ -144,26 +188,35 @@ void Worker::take_snapshots() {
 }
 
 void Worker::save_checkpoint() {
+  saved_ = standing_.step;
+  rest(RestFor::kSaving);
   const CheckpointMeta meta{standing_.step, standing_.epoch, 0, job_.config().to_toml()};
   const auto keep = static_cast<int>(job_.config().at("train").own().integer("keep"));
   lockstep::save_checkpoint(
-      learner_.group(), paths_.checkpoints(), meta,
-      [this](StateVisitor& visitor) { state(visitor); }, keep);
+      everyone_, paths_.checkpoints(), meta, [this](StateVisitor& visitor) { state(visitor); },
+      keep);
+  learner_.start_server();
 }
 
-// With running statistics averaged over the workers, which keep their own.
+// While the server rests, who came when is written down.
+void Worker::rest(RestFor wish) {
+  learner_.rest_server();
+  if (job_.placement().servers > 0) agree_to_rest(everyone_, wish);
+  const ArrivalRecord record = gather_arrivals(everyone_, job_, learner_.take_arrivals());
+  if (transport_.rank() == 0 && wants_arrivals(job_)) {
+    append_arrivals(paths_.arrivals(), standing_.step, record);
+  }
+}
+
 void Worker::save_model(const std::string& path) {
   if (!learner_.replica().saves()) return;
-  const auto buffers = learner_.replica().buffers();
-  const AlignedVector<float> own(buffers.begin(), buffers.end());
-  learner_.average_statistics();
-  if (transport_.rank() == 0) learner_.replica().save(path);
-  std::copy(own.begin(), own.end(), buffers.begin());
+  learner_.with_model([&] {
+    if (transport_.rank() == 0) learner_.replica().save(path);
+  });
 }
 
 void Worker::finish(TrainResult& result) {
   learner_.finish(standing_.step);
-  learner_.average_statistics();
   result.validation = validate();
   save_checkpoint();
   result.best_accuracy = early_stopping_.best();
@@ -178,8 +231,20 @@ void Worker::finish(TrainResult& result) {
   }
 }
 
+void Worker::take_stock(TrainResult& result) {
+  result.ledgers = gather_ledgers(learner_.group(), learner_.ledger());
+  if (const StalenessRecord* own = learner_.staleness()) {
+    result.staleness = sum_over(learner_.group(), *own);
+  }
+}
+
 void Worker::state(StateVisitor& visitor) {
   visitor.integer("step", standing_.step);
+  visitor.integer("own_steps", own_steps_);
+  visitor.integer("reported", reported_);
+  visitor.integer("looked", looked_);
+  visitor.integer("validated", validated_);
+  visitor.integer("saved", saved_);
   visitor.real("samples", standing_.samples);
   visitor.real("seconds", standing_.seconds);
   visitor.real("bytes", standing_.bytes);

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "lockstep/optim/early_stopping.h"
-#include "lockstep/train/checkpoint.h"
+#include "lockstep/train/everyone.h"
 #include "lockstep/train/learner.h"
 #include "lockstep/train/reporter.h"
 
@@ -13,9 +13,11 @@ namespace lockstep {
 
 struct TrainResult {
   Standing standing;
-  Tallies validation, test;  // at the end
-  double best_accuracy = 0;  // of all validations
-  double waited = 0;         // seconds for batches
+  Tallies validation, test;           // at the end
+  double best_accuracy = 0;           // of all validations
+  double waited = 0;                  // seconds for batches
+  std::vector<WorkerLedger> ledgers;  // one a worker rank
+  StalenessRecord staleness;          // of all workers' pushes, where there were any
   bool interrupted = false;
   bool stopped_early = false;
   std::size_t parameters = 0;
@@ -27,8 +29,8 @@ class Worker {
   // Collective. `paths` count on the first rank only, which writes the files.
   Worker(Transport& transport, const Job& job, RunPaths paths);
 
-  // Collective. Goes on from the newest checkpoint that is whole; returns what the user should know
-  // about that.
+  // Collective, over ranks that only serve too. Goes on from the newest checkpoint that is whole;
+  // returns what the user should know about that.
   std::vector<std::string> resume();
   void report_to(Reporter* reporter) { reporter_ = reporter; }  // the first rank's
   std::int64_t step() const { return standing_.step; }
@@ -38,25 +40,37 @@ class Worker {
   TrainResult run();
 
  private:
-  void learn(const Batch& batch);
+  // Where all workers meet next, if the strategy does not bring them together before.
+  std::int64_t next_meeting() const;
+  void learn(std::int64_t step, Batch& batch);
+  void meet(TrainResult& result);
   void report_training();
   Tallies validate();
-  bool due(const char* option) const;  // is it time, by an option in epochs?
+  // Has it become time since `last`, by an option in epochs?
+  bool due(const char* option, std::int64_t last) const;
   bool agreed_to_stop();
   void take_snapshots();
   void save_checkpoint();
+  void rest(RestFor wish);
   void save_model(const std::string& path);
   void finish(TrainResult& result);
+  void take_stock(TrainResult& result);
   void state(StateVisitor& visitor);
 
   Transport& transport_;
   const Job& job_;
   RunPaths paths_;
   Reporter* reporter_ = nullptr;
+  Group everyone_;
   Learner learner_;
   EarlyStopping early_stopping_;
   Standing standing_;
-  Tallies tallies_;  // of this rank since the last report
+  Tallies tallies_;             // of this rank since the last report
+  std::int64_t own_steps_ = 0;  // that this worker has taken
+  // The steps of the latest report, snapshot, validation and checkpoint.
+  std::int64_t reported_ = 0, looked_ = 0, validated_ = 0, saved_ = 0;
+  bool at_meeting_ = false;  // was the latest step the last before a meeting?
+  bool closed_ = false;      // has this worker asked for an early meeting?
   double began_;
   double seconds_before_ = 0;  // of earlier sittings
   double bytes_before_ = 0;

@@ -28,6 +28,7 @@ class ForwardingTransport : public Transport {
   }
   double now() const override { return inner_.now(); }
   void charge(double seconds) override { inner_.charge(seconds); }
+  void pause(double seconds) override { inner_.pause(seconds); }
   std::size_t piece_bytes() const override { return inner_.piece_bytes(); }
   // A companion has a transport of its own, which is not decorated.
   Task spawn(std::function<void(Transport&)> body) override {

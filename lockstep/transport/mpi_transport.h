@@ -25,6 +25,7 @@ class MpiTransport : public Transport {
 
   double now() const override { return wall_seconds() + run_.session().clock_offset(); }
   void charge(double) override {}
+  void pause(double seconds) override { waiter_.pause(seconds); }
   std::size_t piece_bytes() const override;
 
   Task spawn(std::function<void(Transport&)> body) override;

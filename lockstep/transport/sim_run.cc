@@ -137,8 +137,10 @@ void SimRun::watch() {
   while (!board_.failed()) {
     const SimLane* slowest = nullptr;
     for (const SimLane& lane : lanes_) {
-      // A companion may be without work for as long as its own rank computes.
-      const bool rests = lane.peer == lane.rank && lane.line != &board_.line(lane.rank);
+      // A companion may be without work for as long as its own rank computes, and a server, who
+      // takes what anybody sends, for as long as all of them do.
+      const bool rests =
+          lane.peer == kAnyRank || (lane.peer == lane.rank && lane.line != &board_.line(lane.rank));
       if (!lane.waiting || rests) continue;
       if (slowest == nullptr || lane.since < slowest->since) slowest = &lane;
     }

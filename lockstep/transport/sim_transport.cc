@@ -116,9 +116,11 @@ void SimTransport::charge(double seconds) {
     Random random(stragglers.seed, "straggler", static_cast<std::uint64_t>(rank()), call);
     if (random.uniform() < stragglers.probability) factor *= stragglers.factor;
   }
-  if (seconds * factor > 0) {
-    simcall([&] { simgrid::s4u::this_actor::sleep_for(seconds * factor); });
-  }
+  pause(seconds * factor);
+}
+
+void SimTransport::pause(double seconds) {
+  if (seconds > 0) simcall([&] { simgrid::s4u::this_actor::sleep_for(seconds); });
   run_.check();
 }
 

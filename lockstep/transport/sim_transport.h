@@ -24,6 +24,7 @@ class SimTransport : public Transport {
 
   double now() const override { return run_.now(); }
   void charge(double seconds) override;
+  void pause(double seconds) override;
   std::size_t piece_bytes() const override { return std::size_t{1} << 20; }
   Task spawn(std::function<void(Transport&)> body) override;
   std::shared_ptr<SharedSpace> shared_space(std::span<const int>) override { return nullptr; }

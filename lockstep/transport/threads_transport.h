@@ -52,6 +52,7 @@ class ThreadsTransport : public Transport {
   void read(int from, Tag tag, std::size_t bytes, std::size_t piece, const Visit& visit) override;
   double now() const override { return wall_seconds(); }
   void charge(double) override {}
+  void pause(double seconds) override { waiter_.pause(seconds); }
   std::size_t piece_bytes() const override { return std::size_t{1} << 18; }
   Task spawn(std::function<void(Transport&)> body) override;
   std::shared_ptr<SharedSpace> shared_space(std::span<const int> ranks) override;

@@ -87,6 +87,8 @@ class Transport {
   virtual double now() const = 0;
   // Modelled work: takes `seconds` of simulated time, nothing on real transports.
   virtual void charge(double seconds) = 0;
+  // Lets time pass, real or simulated: a worker that is made slow on purpose.
+  virtual void pause(double seconds) = 0;
   // How large the pieces of a pipelined message should be here.
   virtual std::size_t piece_bytes() const = 0;
 

@@ -49,6 +49,16 @@ void Waiter::asked_in_vain(Transfer& transfer, const char* what) {
   fail(timeout_reason(rank_, line_.read(), now, patience_.timeout));
 }
 
+void Waiter::pause(double seconds) {
+  const double end = wall_seconds() + seconds;
+  for (double left = seconds; left > 0; left = end - wall_seconds()) {
+    check();
+    if (progress) progress();
+    nap(std::min(left, progress ? kLongestNap : kNapWithBell));
+    line_.alive(wall_seconds());
+  }
+}
+
 void Waiter::fail(const std::string& reason) {
   board_.fail(reason + board_.report(wall_seconds()));
   while (!board_.failed()) sched_yield();  // somebody else is still writing his
@@ -82,8 +92,9 @@ void Waiter::until_slowly(const std::function<bool()>& ready, const std::functio
       peer = who();
       line_.wait(peer, what, began);
     }
-    // A companion may be without work for as long as its own rank computes.
-    const bool rests = peer == rank_ && &line_ != &board_.line(rank_);
+    // A companion may be without work for as long as its own rank computes, and a server, who
+    // takes what anybody sends, for as long as all of them do.
+    const bool rests = peer == kAnyRank || (peer == rank_ && &line_ != &board_.line(rank_));
     if (!rests && now - began > patience_.timeout && !ready()) {
       fail(timeout_reason(rank_, line_.read(), now, patience_.timeout));
     }

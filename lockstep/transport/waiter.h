@@ -47,6 +47,9 @@ class Waiter {
     until_slowly(ready, who, what, bell);
   }
 
+  // Sleeps; messages go on meanwhile, and a failed run ends it.
+  void pause(double seconds);
+
   // Ends the run: writes the reason and what every rank is doing, and throws it.
   [[noreturn]] void fail(const std::string& reason);
   // Throws if somebody has failed.

@@ -39,7 +39,7 @@ Trained train(const Job& job) {
     Batch batch;
     for (std::int64_t step = 0; step < job.plan().steps(); ++step) {
       source.fill(step, batch);
-      learner.learn(step, batch);
+      learner.learn(step, step, batch, false);
     }
     if (rank.rank() == 0) trained.after.assign(params.begin(), params.end());
   });

@@ -1,4 +1,6 @@
 // What must hold of a training run, on every world, checked with a model written out by hand.
+#include "tests/training.h"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -6,8 +8,6 @@
 #include <numeric>
 
 #include "lockstep/base/error.h"
-#include "lockstep/train/batch_source.h"
-#include "lockstep/train/learner.h"
 #include "tests/linear_model.h"
 #include "tests/world_under_test.h"
 
@@ -29,26 +29,6 @@ Config config_of(std::vector<std::string> settings) {
 
 Job make_job(const std::vector<std::string>& settings) {
   return Job(config_of(settings), {three_directions(kSamples), std::make_shared<LinearModel>()}, 0);
-}
-
-using Weights = std::vector<float>;
-
-// The parameters of every rank after training.
-std::vector<Weights> train_all(World& world, const Job& job) {
-  std::vector<Weights> all(static_cast<std::size_t>(job.placement().ranks()));
-  world.run(job.placement().ranks(), [&](Transport& transport) {
-    Learner learner(transport, job);
-    BatchSource source(job, transport.rank());
-    Batch batch;
-    for (std::int64_t step = 0; step < job.plan().steps(); ++step) {
-      source.fill(step, batch);
-      learner.learn(step, batch);
-    }
-    const auto params = learner.replica().params();
-    all[static_cast<std::size_t>(transport.rank())].assign(params.begin(), params.end());
-  });
-  std::erase_if(all, [](const Weights& one) { return one.empty(); });  // ranks of other processes
-  return all;
 }
 
 Weights train_on(World& world, const std::vector<std::string>& settings) {
@@ -107,12 +87,9 @@ TEST(Training, LearnsWhatThereIsToLearn) {
   world->run(2, [&](Transport& transport) {
     Learner learner(transport, job);
     BatchSource source(job, transport.rank());
-    Batch batch;
     const Tallies before = learner.validate(job.split().validation);
-    for (std::int64_t step = 0; step < job.plan().steps(); ++step) {
-      source.fill(step, batch);
-      learner.learn(step, batch);
-    }
+    std::int64_t own = 0;
+    train_until(learner, source, 0, job.plan().steps(), own);
     const Tallies after = learner.validate(job.split().validation);
     EXPECT_LT(after.mean_loss(), before.mean_loss() / 2);
     EXPECT_GT(after.accuracy(), 0.9);
@@ -128,12 +105,11 @@ TEST(Training, ValidationLeavesTheWorkersOwnStatisticsAlone) {
     BatchSource source(job, transport.rank());
     Batch batch;
     source.fill(0, batch);
-    learner.learn(0, batch);
+    learner.learn(0, 0, batch, false);
     const float own = learner.replica().buffers()[0];
     learner.validate(job.split().validation);
     EXPECT_EQ(learner.replica().buffers()[0], own);
-    learner.average_statistics();
-    EXPECT_NE(learner.replica().buffers()[0], own);
+    learner.with_model([&] { EXPECT_NE(learner.replica().buffers()[0], own); });
   });
 }
 

@@ -1,0 +1,28 @@
+#include "lockstep/server/mean_rule.h"
+
+#include "lockstep/base/error.h"
+#include "lockstep/collective/reduce_op.h"
+
+namespace lockstep {
+
+void MeanRule::handle(const ServerHeader& header, std::span<const float> values,
+                      const Answer& answer) {
+  if (header.kind != kAverage || header.clock < 1 || header.clock > workers_) {
+    throw CommError("worker {} asked the server for something it does not do", header.worker);
+  }
+  auto& round = rounds_[header.version];
+  const auto [at, fresh] = round.emplace(header.worker, AlignedVector<float>());
+  if (!fresh) throw CommError("worker {} sent twice in a round of averaging", header.worker);
+  at->second.assign(values.begin(), values.end());
+  if (static_cast<std::int64_t>(round.size()) < header.clock) return;
+
+  AlignedVector<float> sum = std::move(round.begin()->second);
+  for (auto next = std::next(round.begin()); next != round.end(); ++next) {
+    combine(ReduceOp::kSum, sum, next->second);
+  }
+  finish(Reduction::over(ReduceOp::kMean, static_cast<int>(header.clock)), sum);
+  for (const auto& [worker, sent] : round) answer(worker, {.kind = kAverage}, sum);
+  rounds_.erase(header.version);
+}
+
+}  // namespace lockstep

@@ -1,0 +1,56 @@
+// What workers and server shards send each other: a header of fixed size and floats behind it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "lockstep/base/aligned.h"
+#include "lockstep/optim/optimizer.h"
+
+namespace lockstep {
+
+// The kinds every shard knows; rules (shard_rule.h) count theirs from kFirstOwn on.
+enum ServerKind : std::uint32_t {
+  kLeave,  // from every worker: I am done for now. After the last one the shard rests or ends
+  kFirstOwn,
+};
+
+struct ServerHeader {
+  std::uint32_t kind = 0;
+  std::int32_t worker = 0;     // whose message or answer it is
+  std::int64_t clock = 0;      // of a push: the worker's steps; of an answer: what the rule says
+  std::int64_t version = 0;    // of the parameters: updates the shard had applied
+  std::int64_t limit = 0;      // of a request: how far workers may go before they meet
+  std::int64_t staleness = 0;  // of an answer: how old what the push was made from had become
+  std::int64_t rejected = 0;   // of an answer: 1 if the push was too old to be applied
+  double lr = 0, weight_decay = 0, epoch = 0;  // the rates of the push's step
+  double held = 0;           // of an answer: seconds that the shard let the worker wait
+  std::uint64_t values = 0;  // floats behind the header
+
+  Rates rates() const { return {lr, weight_decay, epoch}; }
+  void set(const Rates& rates) {
+    lr = rates.lr;
+    weight_decay = rates.weight_decay;
+    epoch = rates.epoch;
+  }
+};
+
+// Header and floats in one piece of memory, as they travel.
+class ServerMessage {
+ public:
+  explicit ServerMessage(std::size_t most_values);
+
+  // Writes both; `values` at most as many as there is room for.
+  std::span<const std::byte> write(ServerHeader header, std::span<const float> values);
+  // The room for a message to arrive in.
+  std::span<std::byte> room() { return memory_; }
+  // What has arrived in `bytes` bytes. A CommError if it is no such message.
+  const ServerHeader& read(std::size_t bytes);
+  std::span<const float> values() const;
+
+ private:
+  AlignedVector<std::byte> memory_;
+  ServerHeader header_;
+};
+
+}  // namespace lockstep

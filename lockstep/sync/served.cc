@@ -1,0 +1,69 @@
+#include "lockstep/sync/served.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "lockstep/collective/collectives.h"
+
+namespace lockstep {
+
+void ServedStrategy::prepare(const SyncSetup& setup) {
+  LOCKSTEP_CHECK(setup.server != nullptr, "no server");
+  replica_ = &setup.replica;
+  communicator_ = &setup.communicator;
+  server_ = setup.server;
+}
+
+ServerHeader ServedStrategy::push(SyncStep& step, ServerHeader header) {
+  const ServerTraffic before = server_->traffic();
+  header.set(step.rates);
+  // What has overflowed would spoil the server's parameters for all.
+  if (overflowed(*replica_)) std::ranges::fill(replica_->grads(), 0.0f);
+  const auto answers = server_->ask(header, replica_->grads(), replica_->params());
+  replica_->apply_update();
+  // A push is as old as the oldest of its slices.
+  std::int64_t age = 0;
+  bool rejected = false;
+  for (const ServerHeader& answer : answers) {
+    age = std::max(age, answer.staleness);
+    rejected |= answer.rejected != 0;
+  }
+  staleness_.add(age, rejected);
+  account(before);
+  met_ = false;
+  return answers.front();
+}
+
+void ServedStrategy::meet() {
+  const ServerTraffic before = server_->traffic();
+  Transport& transport = communicator_->group().transport();
+  const double began = transport.now();
+  barrier(communicator_->group());
+  communicator_->account().waiting += transport.now() - began;
+  server_->ask({.kind = kPull}, {}, replica_->params());
+  replica_->apply_update();
+  account(before);
+  met_ = true;
+}
+
+void ServedStrategy::account(const ServerTraffic& before) {
+  const ServerTraffic& now = server_->traffic();
+  const double held = now.held - before.held;
+  Traffic& account = communicator_->account();
+  account.sent += now.sent - before.sent;
+  account.received += now.received - before.received;
+  account.rounds += 2 * (now.rounds - before.rounds);  // there and back
+  account.waiting += held;
+  account.communicating += now.seconds - before.seconds - held;
+}
+
+void ServedStrategy::state(StateVisitor& visitor) {
+  std::vector<std::byte> counts(staleness_.pushes.size() * sizeof(std::int64_t));
+  if (!counts.empty()) std::memcpy(counts.data(), staleness_.pushes.data(), counts.size());
+  visitor.bytes("staleness", counts);
+  staleness_.pushes.resize(counts.size() / sizeof(std::int64_t));
+  if (!counts.empty()) std::memcpy(staleness_.pushes.data(), counts.data(), counts.size());
+  visitor.integer("rejected", staleness_.rejected);
+}
+
+}  // namespace lockstep

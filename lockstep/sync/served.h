@@ -1,0 +1,37 @@
+// What strategies have in common whose model lives on the parameter server: workers push, take what
+// comes back, and now and then meet, which is when all of them hold the server's model.
+#pragma once
+
+#include "lockstep/sync/strategy.h"
+
+namespace lockstep {
+
+class ServedStrategy : public SyncStrategy {
+ public:
+  void prepare(const SyncSetup& setup) override;
+  bool consistent_now() const override { return met_; }
+  const StalenessRecord* staleness() const override { return &staleness_; }
+  void state(StateVisitor& visitor) override;
+
+ protected:
+  static constexpr std::uint32_t kPull = kFirstOwn;       // rules answer with their parameters
+  static constexpr std::uint32_t kFirstKind = kPull + 1;  // of the strategy's own
+
+  // Pushes the gradients and takes the new parameters. Returns the first shard's answer.
+  ServerHeader push(SyncStep& step, ServerHeader header);
+  // Collective: waits for all workers, then takes the server's model.
+  void meet();
+  ServerClient& server() { return *server_; }
+  int workers() const { return communicator_->size(); }
+
+ private:
+  void account(const ServerTraffic& before);
+
+  Replica* replica_ = nullptr;
+  Communicator* communicator_ = nullptr;
+  ServerClient* server_ = nullptr;
+  StalenessRecord staleness_;
+  bool met_ = false;
+};
+
+}  // namespace lockstep

@@ -1,0 +1,35 @@
+#include "lockstep/train/ledgers.h"
+
+#include <cstring>
+
+#include "lockstep/base/error.h"
+#include "lockstep/collective/collectives.h"
+
+namespace lockstep {
+
+std::vector<WorkerLedger> gather_ledgers(Group& group, const WorkerLedger& mine) {
+  std::vector<WorkerLedger> all;
+  for (const auto& bytes : all_gather_bytes(group, std::as_bytes(std::span(&mine, 1)))) {
+    if (bytes.size() != sizeof mine) throw CommError("a rank sent an account of another size");
+    std::memcpy(&all.emplace_back(), bytes.data(), sizeof mine);
+  }
+  return all;
+}
+
+StalenessRecord sum_over(Group& group, const StalenessRecord& mine) {
+  std::vector<std::int64_t> words = mine.pushes;
+  words.push_back(mine.rejected);
+  StalenessRecord sum;
+  for (const auto& bytes : all_gather_bytes(group, std::as_bytes(std::span(words)))) {
+    std::vector<std::int64_t> theirs(bytes.size() / sizeof(std::int64_t));
+    if (theirs.empty()) throw CommError("a rank sent an empty account");
+    std::memcpy(theirs.data(), bytes.data(), theirs.size() * sizeof(std::int64_t));
+    sum.rejected += theirs.back();
+    theirs.pop_back();
+    if (sum.pushes.size() < theirs.size()) sum.pushes.resize(theirs.size());
+    for (std::size_t i = 0; i < theirs.size(); ++i) sum.pushes[i] += theirs[i];
+  }
+  return sum;
+}
+
+}  // namespace lockstep
