@@ -23,10 +23,11 @@ class LinearReplica : public Replica {
                 {settings.data.classes, static_cast<std::int64_t>(values_)},
                 LayerKind::kWeight},
                {"bias", weights, classes_, {settings.data.classes}, LayerKind::kBias}};
-    params_.resize(weights + classes_);
-    grads_.resize(params_.size());
+    params_->resize(weights + classes_);
+    grads_.resize(params_->size());
     Random random(settings.seed, "init");
-    for (std::size_t i = 0; i < weights; ++i) params_[i] = static_cast<float>(random.normal() / 8);
+    for (std::size_t i = 0; i < weights; ++i)
+      (*params_)[i] = static_cast<float>(random.normal() / 8);
   }
 
   PassResult forward_backward(const Batch& batch, float weight,
@@ -44,7 +45,9 @@ class LinearReplica : public Replica {
   }
   PassResult evaluate(const Batch& batch) override { return pass(batch, nullptr); }
 
-  std::span<float> params() override { return params_; }
+  std::span<float> params() override { return *params_; }
+  SharedParameters shared_params() override { return params_; }
+  void use_params(SharedParameters params) override { params_ = std::move(params); }
   std::span<float> grads() override { return grads_; }
   std::span<float> buffers() override { return seen_; }
   std::span<const Layer> layers() const override { return layers_; }
@@ -55,13 +58,14 @@ class LinearReplica : public Replica {
   PassResult pass(const Batch& batch, std::vector<double>* gradient) const {
     PassResult result;
     result.labels = batch.size();
+    const auto& params = *params_;
     std::vector<double> score(classes_);
     for (std::size_t s = 0; s < batch.size(); ++s) {
       const float* x = batch.values.data() + s * values_;
       std::size_t best = 0;
       for (std::size_t c = 0; c < classes_; ++c) {
-        score[c] = params_[values_ * classes_ + c];
-        for (std::size_t i = 0; i < values_; ++i) score[c] += params_[c * values_ + i] * x[i];
+        score[c] = params[values_ * classes_ + c];
+        for (std::size_t i = 0; i < values_; ++i) score[c] += params[c * values_ + i] * x[i];
         if (score[c] > score[best]) best = c;
       }
       const auto label = static_cast<std::size_t>(batch.labels[s]);
@@ -82,7 +86,8 @@ class LinearReplica : public Replica {
 
   std::size_t values_, classes_;
   std::vector<Layer> layers_;
-  std::vector<float> params_, grads_, seen_ = {0};
+  SharedParameters params_ = std::make_shared<AlignedVector<float>>();
+  std::vector<float> grads_, seen_ = {0};
 };
 
 class LinearModel : public ModelKind {

@@ -39,13 +39,13 @@ inline std::vector<Weights> train_all(World& world, const Job& job,
     }
     Group everyone = group_of_everyone(transport);
     Learner learner(transport, job);
-    learner.start_server();
+    learner.start();
     BatchSource source(job, transport.rank());
     std::int64_t own = 0;
     const std::int64_t done = train_until(learner, source, 0, job.plan().steps(), own);
     if (look) look(transport.rank(), learner);
     learner.finish(done);
-    learner.rest_server();
+    learner.rest();
     if (job.placement().servers > 0) {
       agree_to_rest(everyone, RestFor::kEnd);
       gather_arrivals(everyone, job, {});

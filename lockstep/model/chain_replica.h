@@ -27,6 +27,8 @@ class ChainReplica : public Replica {
   std::span<float> buffers() override { return parameters_.flat().buffers(); }
   std::span<const Layer> layers() const override { return parameters_.flat().layers(); }
 
+  SharedParameters shared_params() override { return parameters_.flat().shared(); }
+  void use_params(SharedParameters params) override { parameters_.flat().use(std::move(params)); }
   void apply_update() override { parameters_.refresh(); }
   bool may_overflow() const override { return precision_ == Precision::kFp16; }
   void report_overflow(bool overflowed) override;

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "lockstep/base/aligned.h"
 #include "lockstep/base/layer.h"
 #include "lockstep/base/registry.h"
 #include "lockstep/base/state.h"
@@ -24,6 +25,8 @@ struct PassResult {
 
 // Called when backward has finished the gradient of layers()[index]. Each index once a pass.
 using LayerReady = std::function<void(std::size_t index)>;
+
+using SharedParameters = std::shared_ptr<AlignedVector<float>>;
 
 // Adds up the vector over the workers that share batch-norm statistics with this one.
 using StatisticsSum = std::function<void(std::span<float>)>;
@@ -43,6 +46,12 @@ class Replica {
   virtual std::span<float> grads() = 0;
   virtual std::span<float> buffers() = 0;  // running statistics of batch norm; may be empty
   virtual std::span<const Layer> layers() const = 0;
+
+  // Replicas of one process that are always equal can do with one copy of their parameters. Where
+  // a replica keeps them, if it can also compute with another's; else null.
+  virtual SharedParameters shared_params() { return nullptr; }
+  // Computes with these from now on. Only what shared_params() of an equal replica has given.
+  virtual void use_params(SharedParameters) {}
 
   // To be called after params() were changed from outside (update, average, restore).
   virtual void apply_update() {}

@@ -55,20 +55,48 @@ void LayerwiseOptimizer::update(std::int64_t step, const Rates& rates, std::span
                  grads.size(), size_);
   LOCKSTEP_CHECK(first <= last && last <= layers_.size(), "layers {} to {} of {}", first, last,
                  layers_.size());
-  if (step != last_step_) {  // the first of the calls that make this step
-    ++count_;
-    last_step_ = step;
-  }
+  count(step);
   for (std::size_t i = first; i < last; ++i) {
     const Layer& layer = layers_[i];
-    update_layer({.layer = layer,
-                  .weights = params.data() + layer.offset,
-                  .gradients = grads.data() + layer.offset,
-                  .lr = rates.lr,
-                  .weight_decay = decays(layer.kind) ? rates.weight_decay : 0,
-                  .epoch = rates.epoch,
-                  .count = count_});
+    update_layer(
+        update_of(layer, rates, params.data() + layer.offset, grads.data() + layer.offset));
   }
+}
+
+void LayerwiseOptimizer::update_part(std::int64_t step, const Rates& rates, std::span<float> params,
+                                     std::size_t begin, std::span<const float> grads) {
+  const std::size_t end = begin + grads.size();
+  LOCKSTEP_CHECK(params.size() == size_ && end <= size_, "{} parameters, elements {} to {} of {}",
+                 params.size(), begin, end, size_);
+  count(step);
+  auto layer = std::upper_bound(layers_.begin(), layers_.end(), begin,
+                                [](std::size_t at, const Layer& l) { return at < l.offset; });
+  for (layer = std::prev(layer); layer != layers_.end() && layer->offset < end; ++layer) {
+    const std::size_t from = std::max(begin, layer->offset);
+    const std::size_t to = std::min(end, layer->offset + layer->size);
+    if (from >= to) continue;
+    LOCKSTEP_CHECK(!whole_layers() || to - from == layer->size, "a part of layer {}", layer->name);
+    const Layer part{layer->name, from, to - from, {}, layer->kind};
+    update_layer(update_of(part, rates, params.data() + from, grads.data() + (from - begin)));
+  }
+}
+
+// Several calls may make one step.
+void LayerwiseOptimizer::count(std::int64_t step) {
+  if (step == last_step_) return;
+  ++count_;
+  last_step_ = step;
+}
+
+LayerUpdate LayerwiseOptimizer::update_of(const Layer& layer, const Rates& rates, float* weights,
+                                          const float* gradients) const {
+  return {.layer = layer,
+          .weights = weights,
+          .gradients = gradients,
+          .lr = rates.lr,
+          .weight_decay = decays(layer.kind) ? rates.weight_decay : 0,
+          .epoch = rates.epoch,
+          .count = count_};
 }
 
 void LayerwiseOptimizer::state(StateVisitor& visitor) {

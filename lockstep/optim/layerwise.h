@@ -36,6 +36,8 @@ class LayerwiseOptimizer : public Optimizer {
   void prepare(std::span<const Layer> layers) final;
   void update(std::int64_t step, const Rates& rates, std::span<float> params,
               std::span<const float> grads, std::size_t first, std::size_t last) final;
+  void update_part(std::int64_t step, const Rates& rates, std::span<float> params,
+                   std::size_t begin, std::span<const float> grads) final;
   double base_lr() const final { return lr_; }
   double base_weight_decay() const final { return weight_decay_; }
   void reset() final;
@@ -52,6 +54,9 @@ class LayerwiseOptimizer : public Optimizer {
 
  private:
   bool decays(LayerKind kind) const;
+  void count(std::int64_t step);
+  LayerUpdate update_of(const Layer& layer, const Rates& rates, float* weights,
+                        const float* gradients) const;
 
   struct Remembered {
     std::string name;

@@ -32,6 +32,11 @@ class Optimizer {
   virtual void update(std::int64_t step, const Rates& rates, std::span<float> params,
                       std::span<const float> grads, std::size_t first, std::size_t last) = 0;
 
+  // One step for the elements begin … begin + grads.size() − 1 alone; `params` is the whole vector,
+  // `grads` has these elements. The same bits as update(). May come in any number of calls.
+  virtual void update_part(std::int64_t step, const Rates& rates, std::span<float> params,
+                           std::size_t begin, std::span<const float> grads) = 0;
+
   // Does the update of an element depend on the rest of its layer (LARS)? Then no layer may be cut.
   virtual bool whole_layers() const { return false; }
 

@@ -17,10 +17,14 @@ Traffic& Traffic::operator+=(const Traffic& other) {
 }
 
 void Communicator::average(std::span<float> values) {
+  record(values.size(), [&] { averaging_.run(group_, values); });
+}
+
+void Communicator::record(std::size_t n, const std::function<void()>& action) {
   const double began = group_.transport().now();
-  averaging_.run(group_, values);
+  action();
   durations_.push_back(group_.transport().now() - began);
-  const AverageCost cost = averaging_.cost(group_, values.size());
+  const AverageCost cost = averaging_.cost(group_, n);
   traffic_.sent += cost.sent;
   traffic_.received += cost.received;
   traffic_.rounds += cost.rounds;

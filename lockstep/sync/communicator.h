@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -28,6 +29,8 @@ class Communicator {
 
   // Collective. The mean over the members, the same bits on all of them.
   void average(std::span<float> values);
+  // The same account for an average that is made by `action`, over vectors of n floats.
+  void record(std::size_t n, const std::function<void()>& action);
   // The communicator of some of the members, by their indices here; made once and kept.
   Communicator& part(const std::vector<int>& members);
 

@@ -25,6 +25,7 @@ struct SyncSetup {
   Arrivals& arrivals;          // of messages that this worker takes from anybody
   std::uint64_t seed = 1;
   std::int64_t steps = 0;  // of the whole training
+  bool native = false;     // do averages come from the native all-reduce?
 };
 
 // One worker at one step: the replica's gradients are those of its own batch.
@@ -58,6 +59,7 @@ struct SyncTraits {
   bool server = true;       // [aggregate] via = "server"
   bool averages = true;     // does it want nothing of a server but averages?
   bool inbox = false;       // does it take messages from anybody (SyncSetup::arrivals)?
+  bool own_models = true;   // do workers have parameters of their own, at least for a while?
   bool merges = false;      // may workers be computed together as one large batch?
   bool resizes = false;     // may a run go on with another number of workers?
   bool in_step = true;      // do all workers take the same number of steps?
@@ -75,6 +77,10 @@ class SyncStrategy {
 
   // Collective. Once, before the first step and before state() is called.
   virtual void prepare(const SyncSetup&) {}
+  // Collective. Training begins, or goes on after a checkpoint was loaded.
+  virtual void start() {}
+  // Collective. state() will be called next to save it.
+  virtual void before_saving() {}
   // `done` steps are done by this worker; all meet at `until`.
   virtual Turn next(std::int64_t done, std::int64_t until) { return {done < until, done}; }
   // The user wants the run to stop: meet soon, where that is not every few steps anyway.

@@ -1,6 +1,7 @@
 // Synchronous data-parallel SGD: gradients are averaged every step and everybody takes the same
 // update, so that all replicas stay the same to the bit. With M workers of batch b it is the
 // mathematics of one worker with batch M·b.
+#include "lockstep/sync/shared_update.h"
 #include "lockstep/sync/strategy.h"
 
 namespace lockstep {
@@ -9,15 +10,35 @@ namespace {
 class Synchronous : public SyncStrategy {
  public:
   SyncTraits traits() const override {
-    return {.merges = true, .resizes = true, .every_step = true};
+    return {.own_models = false, .merges = true, .resizes = true, .every_step = true};
   }
+  void prepare(const SyncSetup& setup) override { setup_.emplace(setup); }
+  void start() override {
+    if (setup_->native) {
+      shared_ =
+          SharedUpdate::begin(setup_->communicator.group(), setup_->replica, setup_->optimizer);
+    }
+  }
+  void before_saving() override {
+    if (shared_) shared_->complete(setup_->optimizer);
+  }
+
   void step(SyncStep& step) override {
-    step.communicator.average(step.replica.grads());
-    take_step(step);  // the average is the same everywhere, so everybody does the same
+    if (!shared_) {
+      step.communicator.average(step.replica.grads());
+      return take_step(step);  // the average is the same everywhere, so everybody does the same
+    }
+    step.communicator.record(step.replica.grads().size(), [&] {
+      shared_->step(step.index, step.rates, step.replica, step.optimizer);
+    });
   }
   void finish(SyncStep&) override {}
   bool consistent_now() const override { return true; }
   void state(StateVisitor&) override {}
+
+ private:
+  std::optional<SyncSetup> setup_;
+  std::unique_ptr<SharedUpdate> shared_;
 };
 
 const Registration<SyncStrategy> kSynchronous{

@@ -54,7 +54,8 @@ Learner::Learner(Transport& transport, const Job& job)
   communicator_ = std::make_unique<Communicator>(group_, *averaging_);
   strategy_->prepare({*replica_, *optimizer_, *communicator_,
                       serving_ ? &serving_->client() : nullptr, inbox_, job.seed(),
-                      job.plan().steps()});
+                      job.plan().steps(),
+                      !serving_ && job.config().at("aggregate").component() == "native"});
 }
 
 void Learner::share_statistics() {
@@ -121,7 +122,9 @@ void Learner::finish(std::int64_t step) {
 }
 
 void Learner::with_model(const std::function<void()>& action) {
-  const auto params = replica_->params(), buffers = replica_->buffers();
+  // Where workers have no parameters of their own, others may be reading them.
+  const auto params = job_.traits().own_models ? replica_->params() : std::span<float>();
+  const auto buffers = replica_->buffers();
   const AlignedVector<float> own_params(params.begin(), params.end());
   const AlignedVector<float> own_buffers(buffers.begin(), buffers.end());
   SyncStep here{*replica_, *optimizer_, *communicator_, 0, {}, 0, true};
@@ -161,8 +164,14 @@ void Learner::start_server() {
   if (serving_) serving_->start();
 }
 
-void Learner::rest_server() {
+void Learner::start() {
+  strategy_->start();
+  start_server();
+}
+
+void Learner::rest() {
   if (serving_) serving_->rest();
+  strategy_->before_saving();
 }
 
 std::vector<int> Learner::take_arrivals() {

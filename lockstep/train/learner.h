@@ -50,9 +50,11 @@ class Learner {
   WorkerLedger ledger();                     // collective
   std::vector<std::string> remarks() const;  // a line each, for the user
 
-  // The server, if there is one, works from start() to rest(); both are for all workers.
-  void start_server();
-  void rest_server();
+  // Collective. Training begins, or goes on after the state was restored.
+  void start();
+  // Collective. Then state() may be saved, and the learner dropped; or start_server() goes on.
+  void rest();
+  void start_server();  // if there is one
   // Arrivals since the last call at this worker's inbox or shard.
   std::vector<int> take_arrivals();
   void state(StateVisitor& visitor);

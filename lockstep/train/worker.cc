@@ -61,7 +61,7 @@ TrainResult Worker::run() {
   BatchSource source(job_, transport_.rank());
   const auto fill = [&](std::int64_t step, Batch& batch) { source.fill(step, batch); };
   TrainResult result;
-  learner_.start_server();
+  learner_.start();
   {
     std::optional<Prefetcher> ahead;
     if (job_.config().at("train").own().flag("prefetch")) {
@@ -200,7 +200,7 @@ void Worker::save_checkpoint() {
 
 // While the server rests, who came when is written down.
 void Worker::rest(RestFor wish) {
-  learner_.rest_server();
+  learner_.rest();
   if (job_.placement().servers > 0) agree_to_rest(everyone_, wish);
   const ArrivalRecord record = gather_arrivals(everyone_, job_, learner_.take_arrivals());
   if (transport_.rank() == 0 && wants_arrivals(job_)) {

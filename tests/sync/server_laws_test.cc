@@ -14,7 +14,8 @@ TEST(ServerLaws, SynchronousThroughTheServerIsSynchronousThroughAllReduce) {
       auto served = base;
       served.push_back("aggregate.via=server");
       const Weights here = train_quadratic(*world_under_test(), served);
-      if (!here.empty()) EXPECT_EQ(here, train_quadratic(*threads, base)) << count;
+      if (here.empty()) continue;  // this process had no rank
+      EXPECT_EQ(here, train_quadratic(*threads, base)) << count;
     }
   }
 }
@@ -26,7 +27,8 @@ TEST(ServerLaws, StaleSynchronousWithBoundZeroIsSynchronous) {
     auto stale = base;
     stale.insert(stale.end(), {"sync.name=stale-synchronous", "sync.bound=0"});
     const Weights here = train_quadratic(*world_under_test(), stale);
-    if (!here.empty()) EXPECT_EQ(here, train_quadratic(*threads, base)) << count;
+    if (here.empty()) continue;  // this process had no rank
+    EXPECT_EQ(here, train_quadratic(*threads, base)) << count;
   }
 }
 
