@@ -1,7 +1,6 @@
 #include "lockstep/assign/sharing.h"
 
-#include <fmt/format.h>
-
+#include "lockstep/base/divisors.h"
 #include "lockstep/base/error.h"
 
 namespace lockstep {
@@ -27,24 +26,11 @@ Shards hand_out(std::span<const SampleId> samples, std::span<const int> holders,
   return shards;
 }
 
-std::string divisors(int number) {
-  std::vector<int> all;
-  for (int d = 1; d <= number; ++d) {
-    if (number % d == 0) all.push_back(d);
-  }
-  std::string text;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (i > 0) text += i + 1 == all.size() ? " or " : ", ";
-    text += fmt::format("{}", all[i]);
-  }
-  return text;
-}
-
 void check_divides(const std::string& assignment, const std::string& option, int value, int number,
                    const std::string& of_what) {
   if (value >= 1 && value <= number && number % value == 0) return;
   throw ConfigError("assignment {}: {} = {} does not divide the {} {}; it must be {}", assignment,
-                    option, value, number, of_what, divisors(number));
+                    option, value, number, of_what, divisors_in_words(number));
 }
 
 void check_copies(const std::string& assignment, int copies, int workers) {

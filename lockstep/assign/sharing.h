@@ -15,9 +15,6 @@ std::vector<SampleId> deal(std::span<const SampleId> samples, int hands, int han
 // Sample i goes to worker holders[i].
 Shards hand_out(std::span<const SampleId> samples, std::span<const int> holders, int workers);
 
-// "1, 2, 4 or 8": the divisors of 8.
-std::string divisors(int number);
-
 // "assignment coarse: shards = 3 must divide the 16 workers: 1, 2, 4, 8 or 16"
 void check_divides(const std::string& assignment, const std::string& option, int value, int number,
                    const std::string& of_what);

@@ -3,20 +3,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "lockstep/base/divisors.h"
 #include "lockstep/base/error.h"
 #include "lockstep/train/aggregation.h"
 #include "lockstep/transport/thread_budget.h"
 
 namespace lockstep {
 namespace {
-
-std::vector<int> divisors(int number) {
-  std::vector<int> all;
-  for (int i = 1; i <= number; ++i) {
-    if (number % i == 0) all.push_back(i);
-  }
-  return all;
-}
 
 // Merging pays where many workers share a core; with few of them the bits of separate workers,
 // which are those of every other world, are worth more.
