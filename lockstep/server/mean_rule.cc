@@ -10,7 +10,8 @@ void MeanRule::handle(const ServerHeader& header, std::span<const float> values,
   if (header.kind != kAverage || header.clock < 1 || header.clock > workers_) {
     throw CommError("worker {} asked the server for something it does not do", header.worker);
   }
-  auto& round = rounds_[header.version];
+  const Members group{header.version, header.clock};
+  auto& round = rounds_[group];
   const auto [at, fresh] = round.emplace(header.worker, AlignedVector<float>());
   if (!fresh) throw CommError("worker {} sent twice in a round of averaging", header.worker);
   at->second.assign(values.begin(), values.end());
@@ -22,7 +23,7 @@ void MeanRule::handle(const ServerHeader& header, std::span<const float> values,
   }
   finish(Reduction::over(ReduceOp::kMean, static_cast<int>(header.clock)), sum);
   for (const auto& [worker, sent] : round) answer(worker, {.kind = kAverage}, sum);
-  rounds_.erase(header.version);
+  rounds_.erase(group);
 }
 
 }  // namespace lockstep

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <utility>
 
 #include "lockstep/base/aligned.h"
 #include "lockstep/server/shard_rule.h"
@@ -12,7 +13,8 @@ namespace lockstep {
 
 class MeanRule : public ShardRule {
  public:
-  static constexpr std::uint32_t kAverage = kFirstOwn;  // version: the group, clock: its size
+  static constexpr std::uint32_t kAverage =
+      kFirstOwn;  // version: the first member, clock: the size
 
   explicit MeanRule(const ShardSetup& setup) : workers_(setup.workers) {}
   void handle(const ServerHeader& header, std::span<const float> values,
@@ -21,8 +23,10 @@ class MeanRule : public ShardRule {
 
  private:
   int workers_;
-  // Group → who has sent what of the round under way.
-  std::map<std::int64_t, std::map<int, AlignedVector<float>>> rounds_;
+  // A group by its first member and its size: a household may still be averaging when others of the
+  // world, whose first member is the same, have begun to.
+  using Members = std::pair<std::int64_t, std::int64_t>;
+  std::map<Members, std::map<int, AlignedVector<float>>> rounds_;  // who has sent what
 };
 
 }  // namespace lockstep

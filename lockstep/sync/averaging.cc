@@ -16,7 +16,8 @@ AverageCost AllReduceAveraging::cost(Group& group, std::size_t n) const {
 
 void ServerAveraging::run(Group& group, std::span<float> values) {
   if (!fits(values.size())) return others_.run(group, values);
-  // Groups that average at the same time share no member, so the first one tells them apart.
+  // Groups that average at the same time lie apart or inside one another, so the first member and
+  // the size tell them apart.
   server_.ask({.kind = MeanRule::kAverage, .clock = group.size(), .version = group.rank(0)}, values,
               values);
 }
