@@ -18,6 +18,7 @@ struct Layout {
   int workers = 1;
   int households = 1;
   int neighbourhoods = 1;
+  bool equal_households = true;  // else only their number is known
 };
 
 // What is to be shared out. `labels[i]` belongs to `samples[i]`; empty where there are no classes.

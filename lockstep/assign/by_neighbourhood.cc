@@ -15,11 +15,7 @@ class ByNeighbourhood : public Assignment {
   double copies(const Layout& layout) const override { return neighbourhoods(layout); }
 
  private:
-  int households(const Layout& layout) const {
-    const int households = option_or(households_, layout.households);
-    check_divides(kName, "households", households, layout.workers, "workers");
-    return households;
-  }
+  int households(const Layout& layout) const { return households_or(kName, households_, layout); }
   int neighbourhoods(const Layout& layout) const {
     const int neighbourhoods = option_or(neighbourhoods_, layout.neighbourhoods);
     check_divides(kName, "neighbourhoods", neighbourhoods, households(layout), "households");

@@ -18,11 +18,7 @@ class HouseholdShards : public Assignment {
   }
 
  private:
-  int households(const Layout& layout) const {
-    const int households = option_or(households_, layout.households);
-    check_divides(kName, "households", households, layout.workers, "workers");
-    return households;
-  }
+  int households(const Layout& layout) const { return households_or(kName, households_, layout); }
   int shards(const Layout& layout) const {
     const int shards = option_or(shards_, households(layout));
     check_divides(kName, "shards", shards, households(layout), "households");

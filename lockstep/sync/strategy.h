@@ -25,6 +25,7 @@ struct SyncSetup {
   Arrivals& arrivals;          // of messages that this worker takes from anybody
   std::uint64_t seed = 1;
   std::int64_t steps = 0;  // of the whole training
+  double epochs = 0;       // the same in epochs
   bool native = false;     // do averages come from the native all-reduce?
 };
 
@@ -35,8 +36,9 @@ struct SyncStep {
   Communicator& communicator;
   std::int64_t index = 0;  // counts from 0
   Rates rates;
-  double loss = 0;       // mean over the batch
-  bool meeting = false;  // do all workers meet after this step, whatever the strategy?
+  double loss = 0;          // mean over the batch
+  bool meeting = false;     // do all workers meet after this step, whatever the strategy?
+  std::size_t samples = 0;  // of the batch
 };
 
 // What comes next for a worker: a step of training, or a meeting of all.
@@ -74,6 +76,10 @@ class SyncStrategy {
   // households and neighbourhoods. Throws a ConfigError if they do not divide.
   virtual int households(int /*workers*/) const { return 1; }
   virtual int neighbourhoods(int /*workers*/) const { return 1; }
+  virtual bool equal_households() const { return true; }
+  // L_W, every how many steps all workers agree, if that never changes and households agree every
+  // step: what [train] effective_batch is made of. Throws a ConfigError that says why if not.
+  virtual std::optional<std::int64_t> world_period() const { return {}; }
 
   // Collective. Once, before the first step and before state() is called.
   virtual void prepare(const SyncSetup&) {}

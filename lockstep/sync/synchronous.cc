@@ -12,6 +12,7 @@ class Synchronous : public SyncStrategy {
   SyncTraits traits() const override {
     return {.own_models = false, .merges = true, .resizes = true, .every_step = true};
   }
+  std::optional<std::int64_t> world_period() const override { return 1; }
   void prepare(const SyncSetup& setup) override { setup_.emplace(setup); }
   void start() override {
     if (setup_->native) {

@@ -108,7 +108,8 @@ void Job::share_out_samples() {
 
   const auto strategy = make_strategy();
   const int workers = placement_.workers;
-  const Layout layout{workers, strategy->households(workers), strategy->neighbourhoods(workers)};
+  const Layout layout{workers, strategy->households(workers), strategy->neighbourhoods(workers),
+                      strategy->equal_households()};
   const auto assignment = make_component<Assignment>(config_, "assign");
   const auto labels = labels_of(*dataset_, split_.train);
   sampler_ = std::make_unique<Sampler>(*assignment, SampleSet{split_.train, labels}, layout,

@@ -54,7 +54,7 @@ Learner::Learner(Transport& transport, const Job& job)
   communicator_ = std::make_unique<Communicator>(group_, *averaging_);
   strategy_->prepare({*replica_, *optimizer_, *communicator_,
                       serving_ ? &serving_->client() : nullptr, inbox_, job.seed(),
-                      job.plan().steps(),
+                      job.plan().steps(), job.plan().epochs(),
                       !serving_ && job.config().at("aggregate").component() == "native"});
 }
 
@@ -111,6 +111,7 @@ PassResult Learner::learn(std::int64_t step, std::int64_t own, Batch& batch, boo
   before_.steps += 1;
   check_loss(result.loss, step, rates);
   sync.loss = result.loss;
+  sync.samples = batch.size();
   strategy_->step(sync);
   return result;
 }

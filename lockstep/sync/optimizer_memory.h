@@ -1,0 +1,24 @@
+// What becomes of the optimizer's memory (velocity, moments) when parameters are averaged: it was
+// gathered on the way to parameters that are no more.
+#pragma once
+
+#include "lockstep/base/options.h"
+#include "lockstep/optim/optimizer.h"
+#include "lockstep/sync/communicator.h"
+
+namespace lockstep {
+
+enum class OptimizerMemory {
+  kLocal,    // each worker keeps its own
+  kReset,    // all forget
+  kAverage,  // averaged like the parameters
+};
+
+// The option "momentum" of strategies that average parameters.
+void add_memory_option(OptionSet& options, const std::string& fallback = "local");
+OptimizerMemory memory_option(const Options& options);
+
+// Collective over the communicator's members.
+void average_memory(Optimizer& optimizer, Communicator& communicator);
+
+}  // namespace lockstep
