@@ -5,7 +5,7 @@
 namespace lockstep {
 
 RatePlan::RatePlan(const Schedule& schedule, const Options& options, const Rates& base,
-                   std::int64_t global_batch, double epochs)
+                   std::int64_t global_batch, double epochs, std::optional<double> scale)
     : schedule_(schedule),
       base_(base),
       full_lr_(base.lr),
@@ -19,8 +19,8 @@ RatePlan::RatePlan(const Schedule& schedule, const Options& options, const Rates
         warmup_epochs_, epochs);
   }
   if (options.text("scale") == "linear") {
-    full_lr_ *=
-        static_cast<double>(global_batch) / static_cast<double>(options.integer("reference_batch"));
+    const auto reference = static_cast<double>(options.integer("reference_batch"));
+    full_lr_ *= scale.value_or(static_cast<double>(global_batch) / reference);
   }
   const double from = options.real("warmup_from");
   if (from > 0) {

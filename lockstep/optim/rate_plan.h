@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 
 #include "lockstep/base/options.h"
 #include "lockstep/optim/optimizer.h"
@@ -15,8 +16,9 @@ class RatePlan {
  public:
   // `options` are those the schedule was made from. `base` are the optimizer's configured rates,
   // `epochs` the length of training. The schedule must live as long as the plan.
+  // `scale`: by what linear scaling multiplies the rate; without, by the batch over the reference.
   RatePlan(const Schedule& schedule, const Options& options, const Rates& base,
-           std::int64_t global_batch, double epochs);
+           std::int64_t global_batch, double epochs, std::optional<double> scale = {});
 
   // `progress` from 0 to 1, `epoch` the same in epochs.
   Rates at(double progress, double epoch) const;

@@ -54,8 +54,14 @@ OptionSet train_options() {
   options.integer("steps", 0, "stop after this many steps; 0: by epochs").at_least(0);
   options.integer("batch", 0, "samples of a step, all workers together").at_least(0);
   options
-      .integer("local_batch", 0,
-               "samples of a step on one worker; without batch and local_batch: 32")
+      .integer(
+          "local_batch", 0,
+          "samples of a step on one worker; without batch, local_batch and effective_batch: 32")
+      .at_least(0);
+  options
+      .integer("effective_batch", 0,
+               "the batch that synchronous workers would need for steps as exact; sets local_batch "
+               "by the periods of [sync]")
       .at_least(0);
   options.integer("seed", 1, "of everything random").at_least(0);
   options.text("precision", "float", "of forward and backward; weights stay float")

@@ -11,8 +11,6 @@
 namespace lockstep {
 namespace {
 
-constexpr std::int64_t kDefaultLocalBatch = 32;
-
 template <typename T>
 std::unique_ptr<T> make_component(const Config& config, const char* section) {
   const Section& chosen = config.at(section);
@@ -35,7 +33,7 @@ Job::Job(Config config, Ingredients ingredients, int ranks_given)
   if (!model_) model_ = make_component<ModelKind>(config_, "model");
   traits_ = make_strategy()->traits();
   placement_ = place_workers(config_, *model_, traits_, ranks_given);
-  settle_batch();
+  batch_ = settle_batch(config_, *make_strategy(), placement_.workers);
   settle_statistics();
   if (!dataset_) dataset_ = make_component<DatasetSource>(config_, "data")->load();
   share_out_samples();
@@ -54,7 +52,7 @@ std::uint64_t Job::seed() const {
 }
 
 std::size_t Job::global_batch() const {
-  return local_batch_ * static_cast<std::size_t>(placement_.workers);
+  return batch_.local * static_cast<std::size_t>(placement_.workers);
 }
 
 bool Job::has_server() const {
@@ -63,23 +61,6 @@ bool Job::has_server() const {
 
 int Job::shards() const {
   return placement_.servers > 0 ? placement_.servers : placement_.worker_ranks();
-}
-
-void Job::settle_batch() {
-  Section& train = config_.at("train");
-  const auto global = train.own().integer("batch");
-  const auto local = train.own().integer("local_batch");
-  const auto derived = global > 0  ? local_batch_of(global, placement_.workers)
-                       : local > 0 ? local
-                                   : kDefaultLocalBatch;
-  if (local > 0 && local != derived) {
-    throw ConfigError(
-        "[train] batch = {} over {} workers is {} a worker, but local_batch = {}; give one of them",
-        global, placement_.workers, derived, local);
-  }
-  local_batch_ = static_cast<std::size_t>(derived);
-  train.set_value("local_batch", static_cast<std::int64_t>(local_batch_));
-  train.set_value("batch", static_cast<std::int64_t>(global_batch()));
 }
 
 void Job::settle_statistics() {
@@ -128,14 +109,14 @@ void Job::make_plan() {
   rate_plan_ =
       std::make_unique<RatePlan>(*schedule_, config_.at("schedule").options(),
                                  Rates{optimizer->base_lr(), optimizer->base_weight_decay()},
-                                 static_cast<std::int64_t>(global_batch()), epochs);
+                                 static_cast<std::int64_t>(global_batch()), epochs, batch_.scale);
 
   const auto sizes = sampler_->shard_sizes();
   plan_ = std::make_unique<StepPlan>(
       *std::max_element(sizes.begin(), sizes.end()), epochs, train.integer("steps"),
       [&](double progress) {
         const double factor = rate_plan_->batch_factor(progress, progress * epochs);
-        const auto grown = std::llround(static_cast<double>(local_batch_) * factor);
+        const auto grown = std::llround(static_cast<double>(batch_.local) * factor);
         const auto batch = static_cast<std::size_t>(std::max(1LL, grown));
         batch_plans_.try_emplace(batch, sizes, batch);
         return batch;

@@ -16,6 +16,7 @@
 #include "lockstep/model/replica.h"
 #include "lockstep/optim/rate_plan.h"
 #include "lockstep/sync/strategy.h"
+#include "lockstep/train/batch_size.h"
 #include "lockstep/train/placement.h"
 #include "lockstep/train/step_plan.h"
 
@@ -41,7 +42,7 @@ class Job {
   const ModelKind& model() const { return *model_; }
   const ModelSettings& model_settings() const { return settings_; }
   std::uint64_t seed() const;
-  std::size_t local_batch() const { return local_batch_; }  // at the start; it may grow
+  std::size_t local_batch() const { return batch_.local; }  // at the start; it may grow
   std::size_t global_batch() const;
   int statistics_workers() const { return statistics_workers_; }  // that share batch norm; 1: none
   std::vector<double> snapshots() const { return schedule_->snapshots(); }
@@ -66,7 +67,6 @@ class Job {
   mutable std::atomic<std::int64_t> stop_after{std::numeric_limits<std::int64_t>::max()};
 
  private:
-  void settle_batch();
   void settle_statistics();
   void share_out_samples();
   void make_plan();
@@ -79,7 +79,7 @@ class Job {
   Split split_;
   std::unique_ptr<Loader> loader_;
   std::unique_ptr<Sampler> sampler_;
-  std::size_t local_batch_ = 0;
+  BatchSize batch_;
   std::unique_ptr<Schedule> schedule_;
   std::unique_ptr<RatePlan> rate_plan_;
   std::unique_ptr<StepPlan> plan_;
