@@ -2,6 +2,7 @@
 // torch. Its gradient is exact and its sums are in double.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <memory>
 #include <vector>
@@ -44,6 +45,12 @@ class LinearReplica : public Replica {
     return result;
   }
   PassResult evaluate(const Batch& batch) override { return pass(batch, nullptr); }
+  void predict(const Batch& batch, std::span<float> scores) override {
+    for (std::size_t s = 0; s < batch.size(); ++s) {
+      const auto row = scores_of(batch, s);
+      std::copy(row.begin(), row.end(), &scores[s * classes_]);
+    }
+  }
 
   std::span<float> params() override { return *params_; }
   SharedParameters shared_params() override { return params_; }
@@ -55,28 +62,40 @@ class LinearReplica : public Replica {
   void save(const std::string&) override {}
 
  private:
+  std::vector<double> scores_of(const Batch& batch, std::size_t s) const {
+    const float* x = batch.values.data() + s * values_;
+    const auto& params = *params_;
+    std::vector<double> score(classes_);
+    for (std::size_t c = 0; c < classes_; ++c) {
+      score[c] = params[values_ * classes_ + c];
+      for (std::size_t i = 0; i < values_; ++i) score[c] += params[c * values_ + i] * x[i];
+    }
+    return score;
+  }
+
   PassResult pass(const Batch& batch, std::vector<double>* gradient) const {
     PassResult result;
     result.labels = batch.size();
-    const auto& params = *params_;
-    std::vector<double> score(classes_);
+    const SoftTargets& soft = batch.soft;
     for (std::size_t s = 0; s < batch.size(); ++s) {
       const float* x = batch.values.data() + s * values_;
-      std::size_t best = 0;
-      for (std::size_t c = 0; c < classes_; ++c) {
-        score[c] = params[values_ * classes_ + c];
-        for (std::size_t i = 0; i < values_; ++i) score[c] += params[c * values_ + i] * x[i];
-        if (score[c] > score[best]) best = c;
-      }
+      auto score = scores_of(batch, s);
+      const auto best =
+          static_cast<std::size_t>(std::max_element(score.begin(), score.end()) - score.begin());
       const auto label = static_cast<std::size_t>(batch.labels[s]);
       result.correct += best == label ? 1 : 0;
       const double top = score[best];
       double sum = 0;
       for (double& one : score) sum += one = std::exp(one - top);
       result.loss -= std::log(score[label] / sum) / static_cast<double>(batch.size());
+      const auto* drawn = soft.probabilities.empty() ? nullptr : &soft.probabilities[s * classes_];
+      for (std::size_t c = 0; drawn != nullptr && c < classes_; ++c) {
+        result.loss -= soft.weight * drawn[c] * std::log(score[c] / sum) / double(batch.size());
+      }
       if (gradient == nullptr) continue;
       for (std::size_t c = 0; c < classes_; ++c) {
-        const double slope = score[c] / sum - (c == label ? 1 : 0);
+        double slope = score[c] / sum - (c == label ? 1 : 0);
+        if (drawn != nullptr) slope += soft.weight * (score[c] / sum - drawn[c]);
         for (std::size_t i = 0; i < values_; ++i) (*gradient)[c * values_ + i] += slope * x[i];
         (*gradient)[values_ * classes_ + c] += slope;
       }

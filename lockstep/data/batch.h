@@ -29,6 +29,12 @@ struct DataShape {
   bool operator==(const DataShape&) const = default;
 };
 
+// What others predict for the labels of a batch: the loss draws the model towards it.
+struct SoftTargets {
+  AlignedVector<float> probabilities;  // a row of shape.classes for every label; empty: none
+  float weight = 0;                    // of the cross entropy with them in the loss
+};
+
 struct Batch {
   DataShape shape;
   std::vector<SampleId> ids;           // one a sample; augmentation and dropout are keyed by them
@@ -39,6 +45,7 @@ struct Batch {
   // takes its statistics over each part. Empty: one worker.
   std::vector<std::size_t> parts;
   std::int64_t step = 0;  // of training; dropout is keyed by it
+  SoftTargets soft;       // beside the labels; the loader leaves none
 
   std::size_t size() const { return ids.size(); }
 };

@@ -131,6 +131,7 @@ void Loader::start(std::span<const SampleId> ids, Batch& batch) const {
   batch.values.resize(tokens ? 0 : ids.size() * shape.values());
   batch.tokens.resize(tokens ? ids.size() * shape.values() : 0);
   batch.labels.resize(ids.size() * shape.labels_per_sample());
+  batch.soft.probabilities.clear();
   for (std::size_t i = 0; i < ids.size(); ++i) {
     LOCKSTEP_CHECK(ids[i] < dataset_->samples, "no sample {} in {}", ids[i], dataset_->name);
     if (!tokens) batch.labels[i] = dataset_->labels[ids[i]];

@@ -1,5 +1,7 @@
 #include "lockstep/model/chain_replica.h"
 
+#include <cstring>
+
 #include "lockstep/base/error.h"
 
 namespace lockstep {
@@ -65,7 +67,7 @@ PassResult ChainReplica::forward_backward(const Batch& batch, float weight,
   const std::span values(logits.data_ptr<float>(), static_cast<std::size_t>(logits.numel()));
   const auto labels = static_cast<double>(batch.labels.size());
   const auto scale = static_cast<float>(weight * double(pass.loss_scale) / labels);
-  const auto sum = loss_.run(values, batch.labels, scale, values);
+  const auto sum = loss_.run(values, batch.labels, scale, values, batch.soft);
   auto gradient = logits;
   pass.round(gradient);
   for (auto layer = chain_.rbegin(); layer != chain_.rend() && gradient.defined(); ++layer) {
@@ -91,6 +93,15 @@ PassResult ChainReplica::evaluate(const Batch& batch) {
   const auto sum = loss_.run({logits.data_ptr<float>(), static_cast<std::size_t>(logits.numel())},
                              batch.labels, 1, {});
   return {sum.loss / double(batch.labels.size()), batch.labels.size(), sum.correct};
+}
+
+void ChainReplica::predict(const Batch& batch, std::span<float> scores) {
+  if (batch.size() == 0) return;
+  const c10::InferenceMode without_graph;
+  const auto logits = forward(pass_over(batch, false));
+  LOCKSTEP_CHECK(static_cast<std::size_t>(logits.numel()) == scores.size(),
+                 "room for {} of {} scores", scores.size(), logits.numel());
+  std::memcpy(scores.data(), logits.data_ptr<float>(), scores.size_bytes());
 }
 
 void ChainReplica::report_overflow(bool overflowed) {

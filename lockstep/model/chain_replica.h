@@ -21,6 +21,7 @@ class ChainReplica : public Replica {
   PassResult forward_backward(const Batch& batch, float weight,
                               const LayerReady& on_layer) override;
   PassResult evaluate(const Batch& batch) override;
+  void predict(const Batch& batch, std::span<float> scores) override;
 
   std::span<float> params() override { return parameters_.flat().params(); }
   std::span<float> grads() override { return parameters_.flat().grads(); }

@@ -20,6 +20,13 @@ torch::Tensor cross_entropy(const torch::Tensor& scores, const torch::Tensor& la
   return F::cross_entropy(scores, labels, F::CrossEntropyFuncOptions().label_smoothing(smoothing));
 }
 
+// See SoftmaxLoss for the formula.
+torch::Tensor soft_cross_entropy(const torch::Tensor& scores, const SoftTargets& soft) {
+  const auto targets =
+      torch::from_blob(const_cast<float*>(soft.probabilities.data()), scores.sizes());
+  return -(targets * scores.log_softmax(1)).sum(1).mean() * soft.weight;
+}
+
 std::size_t count_correct(const torch::Tensor& scores, const torch::Tensor& labels) {
   return static_cast<std::size_t>(scores.argmax(1).eq(labels).sum().item<std::int64_t>());
 }
@@ -97,7 +104,8 @@ PassResult ModuleReplica::differentiate(const Batch& batch, float weight) {
   const auto labels = label_view(batch);
   PassResult result;
   try {
-    const auto loss = cross_entropy(boundary, labels, label_smoothing_);
+    auto loss = cross_entropy(boundary, labels, label_smoothing_);
+    if (!batch.soft.probabilities.empty()) loss = loss + soft_cross_entropy(boundary, batch.soft);
     loss.backward(torch::full({}, may_overflow() ? weight * scale_.value() : weight));
     const auto gradient = boundary.grad();
     round_to(precision_, values_of(gradient));
@@ -136,6 +144,16 @@ PassResult ModuleReplica::evaluate(const Batch& batch) {
   const auto labels = label_view(batch);
   return {cross_entropy(scores, labels, 0).item<double>(), batch.labels.size(),
           count_correct(scores, labels)};
+}
+
+void ModuleReplica::predict(const Batch& batch, std::span<float> scores) {
+  if (batch.size() == 0) return;
+  set_training(false);
+  const torch::NoGradGuard no_grad;
+  const auto all = scores_of(batch).contiguous();
+  LOCKSTEP_CHECK(static_cast<std::size_t>(all.numel()) == scores.size(), "room for {} of {} scores",
+                 scores.size(), all.numel());
+  std::ranges::copy(values_of(all), scores.begin());
 }
 
 torch::Tensor ModuleReplica::input_of(const Batch& batch) const {

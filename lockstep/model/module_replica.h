@@ -18,6 +18,7 @@ class ModuleReplica : public Replica {
   PassResult forward_backward(const Batch& batch, float weight,
                               const LayerReady& on_layer = {}) override;
   PassResult evaluate(const Batch& batch) override;
+  void predict(const Batch& batch, std::span<float> scores) override;
   std::span<float> params() override { return module_.flat().params(); }
   std::span<float> grads() override { return module_.flat().grads(); }
   std::span<float> buffers() override { return module_.flat().buffers(); }

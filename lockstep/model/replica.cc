@@ -1,6 +1,14 @@
 #include "lockstep/model/replica.h"
 
+#include "lockstep/base/error.h"
+
 namespace lockstep {
+
+void Replica::predict(const Batch&, std::span<float>) {
+  throw ConfigError(
+      "this model gives no scores that another one could learn from: it cannot be a teacher "
+      "([sync] name = \"codistillation\"); use another [model] or another [sync]");
+}
 
 template <>
 Registry<ModelKind>& Registry<ModelKind>::instance() {

@@ -41,6 +41,9 @@ class Replica {
                                       const LayerReady& on_layer = {}) = 0;
   // Loss and hits in evaluation mode; changes nothing.
   virtual PassResult evaluate(const Batch& batch) = 0;
+  // The scores of all classes for every label, labels × classes, in evaluation mode; changes
+  // nothing. A ConfigError, for an empty batch too, where the model has none to give.
+  virtual void predict(const Batch& batch, std::span<float> scores);
 
   virtual std::span<float> params() = 0;
   virtual std::span<float> grads() = 0;

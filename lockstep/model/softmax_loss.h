@@ -1,10 +1,15 @@
-// Cross entropy of a softmax, with label smoothing (Szegedy et al. 2016): loss, hits and the
-// gradient of the logits in one go over each row.
+// Cross entropy of a softmax, with label smoothing (Szegedy et al. 2016) and with soft targets
+// (Hinton et al. 2015): loss, hits and the gradient of the logits in one go over each row.
+//
+// With soft targets q of weight v a row costs −log p(label) − v · Σ_c q_c log p_c, p = softmax(z).
+// The model's own prediction is not softened, so there is no factor T² to make up for it.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
+
+#include "lockstep/data/batch.h"
 
 namespace lockstep {
 
@@ -20,7 +25,7 @@ struct SoftmaxLoss {
   // `logits` has a row of `classes` for every label. Unless empty, `gradient` becomes `scale` times
   // the gradient of the sum of the losses; it may be `logits` itself.
   Sum run(std::span<const float> logits, std::span<const std::int64_t> labels, float scale,
-          std::span<float> gradient) const;
+          std::span<float> gradient, const SoftTargets& soft = {}) const;
 };
 
 }  // namespace lockstep
