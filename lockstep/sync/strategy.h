@@ -66,6 +66,7 @@ struct SyncTraits {
   bool resizes = false;     // may a run go on with another number of workers?
   bool in_step = true;      // do all workers take the same number of steps?
   bool every_step = false;  // do all workers wait for each other in every step?
+  bool apart = false;       // does each household train a model of its own?
 };
 
 class SyncStrategy {
@@ -91,7 +92,7 @@ class SyncStrategy {
   virtual Turn next(std::int64_t done, std::int64_t until) { return {done < until, done}; }
   // The user wants the run to stop: meet soon, where that is not every few steps anyway.
   virtual void close() {}
-  // Before forward: may add to the batch what the loss is to see.
+  // Before forward: may add to the batch what the loss is to see. Its time counts as computing.
   virtual void before(const SyncStep&, Batch&) {}
   virtual void step(SyncStep& step) = 0;
   // After the last step: leaves one consistent model on all workers.

@@ -33,6 +33,7 @@ Job::Job(Config config, Ingredients ingredients, int ranks_given)
   if (!model_) model_ = make_component<ModelKind>(config_, "model");
   traits_ = make_strategy()->traits();
   placement_ = place_workers(config_, *model_, traits_, ranks_given);
+  if (traits_.apart) models_ = make_strategy()->households(placement_.workers);
   batch_ = settle_batch(config_, *make_strategy(), placement_.workers);
   settle_statistics();
   if (!dataset_) dataset_ = make_component<DatasetSource>(config_, "data")->load();
@@ -67,13 +68,16 @@ void Job::settle_statistics() {
   const Options& train = config_.at("train").own();
   if (train.text("batch_norm") != "shared") return;
   const auto given = static_cast<int>(train.integer("batch_norm_workers"));
-  statistics_workers_ = given == 0 ? placement_.workers : given;
+  const int together = placement_.workers / models_;
+  statistics_workers_ = given == 0 ? together : given;
   const int merge = placement_.merge;
-  if (placement_.workers % statistics_workers_ != 0 ||
+  if (together % statistics_workers_ != 0 ||
       (statistics_workers_ % merge != 0 && merge % statistics_workers_ != 0)) {
     throw ConfigError("[train] batch_norm_workers = {} must divide {} workers{}",
-                      statistics_workers_, placement_.workers,
-                      merge > 1 ? fmt::format(" and fit the {} that a rank computes", merge) : "");
+                      statistics_workers_, together,
+                      merge > 1     ? fmt::format(" and fit the {} that a rank computes", merge)
+                      : models_ > 1 ? " of a group, which has a model of its own"
+                                    : "");
   }
 }
 
@@ -109,7 +113,8 @@ void Job::make_plan() {
   rate_plan_ =
       std::make_unique<RatePlan>(*schedule_, config_.at("schedule").options(),
                                  Rates{optimizer->base_lr(), optimizer->base_weight_decay()},
-                                 static_cast<std::int64_t>(global_batch()), epochs, batch_.scale);
+                                 static_cast<std::int64_t>(global_batch()) / models_, epochs,
+                                 batch_.scale);
 
   const auto sizes = sampler_->shard_sizes();
   plan_ = std::make_unique<StepPlan>(
@@ -143,6 +148,15 @@ const BatchPlan& Job::batch_plan(const StepPosition& at) const {
 std::size_t Job::samples_in(std::int64_t step) const {
   const StepPosition at = plan_->at(step);
   return batch_plan(at).global_size(at.index);
+}
+
+std::size_t Job::samples_in(std::int64_t step, int first_worker, int workers) const {
+  const StepPosition at = plan_->at(step);
+  std::size_t sum = 0;
+  for (int i = 0; i < workers; ++i) {
+    sum += batch_plan(at).slice(first_worker + i, at.index).size;
+  }
+  return sum;
 }
 
 std::int64_t Job::interval(double epochs, std::int64_t step) const {

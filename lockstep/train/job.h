@@ -44,6 +44,7 @@ class Job {
   std::uint64_t seed() const;
   std::size_t local_batch() const { return batch_.local; }  // at the start; it may grow
   std::size_t global_batch() const;
+  int models() const { return models_; }  // that are trained at once, by equally many workers each
   int statistics_workers() const { return statistics_workers_; }  // that share batch norm; 1: none
   std::vector<double> snapshots() const { return schedule_->snapshots(); }
 
@@ -51,6 +52,8 @@ class Job {
   const BatchPlan& batch_plan(const StepPosition& at) const;
   // Of a step, all workers together.
   std::size_t samples_in(std::int64_t step) const;
+  // Of a step, some consecutive workers together.
+  std::size_t samples_in(std::int64_t step, int first_worker, int workers) const;
   // Steps between two things that happen every so many passes over the data, from that step on.
   std::int64_t interval(double epochs, std::int64_t step) const;
   std::unique_ptr<Optimizer> make_optimizer() const;
@@ -85,6 +88,7 @@ class Job {
   std::unique_ptr<StepPlan> plan_;
   std::map<std::size_t, BatchPlan> batch_plans_;  // by local batch
   ModelSettings settings_;
+  int models_ = 1;
   int statistics_workers_ = 1;
   std::optional<std::vector<std::vector<int>>> replay_;
 };

@@ -84,20 +84,26 @@ void Learner::check_loss(double loss, std::int64_t step, const Rates& rates) con
       rates.lr);
 }
 
-// The gradient of all samples of the step, each counting the same, whatever worker has it.
+// The gradient of all samples of the step that go into one model, each counting the same, whatever
+// worker has it.
 float Learner::weight_of(std::int64_t step, std::size_t samples) const {
   const auto own = static_cast<double>(samples);
   if (!job_.traits().in_step) {  // nobody knows who else takes part
     return static_cast<float>(own / static_cast<double>(job_.plan().at(step).local_batch));
   }
-  return static_cast<float>(own * group_.size() / static_cast<double>(job_.samples_in(step)));
+  const Placement& placement = job_.placement();
+  const int together = placement.workers / job_.models();  // workers that train one model
+  const int first = placement.first_worker(transport_.rank()) / together * together;
+  const std::size_t all = job_.samples_in(step, first, together);
+  if (all == 0) return 0;  // only workers of other models have any left
+  return static_cast<float>(own * (group_.size() / job_.models()) / static_cast<double>(all));
 }
 
 PassResult Learner::learn(std::int64_t step, std::int64_t own, Batch& batch, bool meeting) {
   const Rates rates = job_.rates(step);
   SyncStep sync{*replica_, *optimizer_, *communicator_, step, rates, 0, meeting};
-  strategy_->before(sync, batch);
   const double began = transport_.now();
+  strategy_->before(sync, batch);
   const PassResult result = replica_->forward_backward(batch, weight_of(step, batch.size()));
   transport_.charge(replica_->modelled_seconds() * static_cast<double>(batch.size()));
   const Placement& placement = job_.placement();
