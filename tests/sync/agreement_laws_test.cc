@@ -17,12 +17,17 @@ Settings momentum(int count) {
   return {workers(count), "optim.momentum=0.5"};
 }
 
-bool all_hold_the_same(Learner& learner) {
+// How many workers hold this one's parameters, itself among them.
+int holders(Learner& learner) {
   const auto own = std::as_bytes(learner.replica().params());
   const auto all = all_gather_bytes(learner.group(), own);
-  return std::ranges::all_of(all, [&](const auto& other) {
+  return static_cast<int>(std::ranges::count_if(all, [&](const auto& other) {
     return other.size() == own.size() && std::memcmp(other.data(), own.data(), own.size()) == 0;
-  });
+  }));
+}
+
+bool all_hold_the_same(Learner& learner) {
+  return holders(learner) == learner.group().size();
 }
 
 // After how many steps the strategy said that there is one model; so on every worker.
@@ -83,6 +88,32 @@ TEST(AgreementLaws, BlocksAreAsLongAsTheStrategySays) {
   expect({"sync.name=warm-local", "sync.period=8"}, [](std::int64_t first) {
     return warm_period(Growth::kGeometric, static_cast<double>(first) / 21, 8);
   });
+}
+
+TEST(AgreementLaws, HouseholdsAndNeighbourhoodsAgreeInTheirTurn) {
+  const auto world = world_with_room_for(4);
+  // After each step of a block: how many hold the same parameters.
+  const auto expect = [&](const Settings& settings, const std::vector<int>& together_after) {
+    const Job job = quadratic_job(
+        together({workers(4), "sync.name=households", "sync.world_period=6"}, settings));
+    world->run(4, [&](Transport& transport) {
+      Learner learner(transport, job);
+      BatchSource source(job, transport.rank());
+      Batch batch;
+      for (std::size_t step = 0; step < 2 * together_after.size(); ++step) {
+        const auto index = static_cast<std::int64_t>(step);
+        source.fill(index, batch);
+        learner.learn(index, index, batch, false);
+        EXPECT_EQ(holders(learner), together_after[step % together_after.size()]) << step;
+      }
+    });
+  };
+  expect({}, {2, 2, 2, 2, 2, 4});
+  expect({"sync.household_period=2"}, {1, 2, 1, 2, 1, 4});
+  expect({"sync.household_period=4"}, {1, 1, 1, 2, 1, 4});
+  const Settings around{"sync.households=4", "sync.neighbourhoods=2"};
+  expect(together(around, {"sync.neighbourhood_period=3"}), {1, 1, 2, 1, 1, 4});
+  expect(together(around, {"sync.neighbourhood_period=4"}), {1, 1, 1, 2, 1, 4});
 }
 
 // The loss of the quadratic falls to that of its noise, so blocks get ever shorter, by the root of

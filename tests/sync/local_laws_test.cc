@@ -103,6 +103,19 @@ TEST(LocalLaws, BlockMomentumWithoutMomentumIsLocal) {
   }
 }
 
+// A block of one step is a gradient step, and its filter is the momentum of SGD.
+TEST(LocalLaws, BlockMomentumOfSingleStepsIsMomentum) {
+  for (const int count : ranks_under_test(kCounts)) {
+    expect_nearly_equal(count, {"optim.lr=0.02"},
+                        {"sync.name=block-momentum", "sync.period=1", "sync.block_momentum=0.9"},
+                        together(kSynchronous, {"optim.momentum=0.9"}));
+    expect_nearly_equal(count, {},
+                        {"sync.name=block-momentum", "sync.period=1", "sync.block_momentum=0",
+                         "sync.block_rate=0.5", "optim.lr=0.1"},
+                        together(kSynchronous, {"optim.lr=0.05"}));
+  }
+}
+
 TEST(LocalLaws, BlockMomentumByItselfIsOneMinusOneOverTheWorkers) {
   for (const int count : ranks_under_test({1, 2, 4})) {
     const std::string by_hand = std::to_string(1 - 1.0 / count);
