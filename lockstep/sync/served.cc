@@ -15,11 +15,11 @@ void ServedStrategy::prepare(const SyncSetup& setup) {
 }
 
 ServerHeader ServedStrategy::push(SyncStep& step, ServerHeader header) {
-  const ServerTraffic before = server_->traffic();
+  part();
   header.set(step.rates);
   // What has overflowed would spoil the server's parameters for all.
   if (overflowed(*replica_)) std::ranges::fill(replica_->grads(), 0.0f);
-  const auto answers = server_->ask(header, replica_->grads(), replica_->params());
+  const auto answers = exchange(header, replica_->grads(), replica_->params());
   replica_->apply_update();
   // A push is as old as the oldest of its slices.
   std::int64_t age = 0;
@@ -29,21 +29,35 @@ ServerHeader ServedStrategy::push(SyncStep& step, ServerHeader header) {
     rejected |= answer.rejected != 0;
   }
   staleness_.add(age, rejected);
-  account(before);
-  met_ = false;
   return answers.front();
 }
 
-void ServedStrategy::meet() {
+std::span<const ServerHeader> ServedStrategy::exchange(const ServerHeader& header,
+                                                       std::span<const float> values,
+                                                       std::span<float> into) {
   const ServerTraffic before = server_->traffic();
+  const auto answers = server_->ask(header, values, into);
+  account(before);
+  return answers;
+}
+
+void ServedStrategy::meet() {
+  meet(replica_->params());
+  replica_->apply_update();
+}
+
+void ServedStrategy::meet(std::span<float> model) {
+  wait_for_all();
+  exchange({.kind = kPull}, {}, model);
+  wait_for_all();  // what a worker that goes on pushes must not show in what another one takes
+  met_ = true;
+}
+
+void ServedStrategy::wait_for_all() {
   Transport& transport = communicator_->group().transport();
   const double began = transport.now();
   barrier(communicator_->group());
   communicator_->account().waiting += transport.now() - began;
-  server_->ask({.kind = kPull}, {}, replica_->params());
-  replica_->apply_update();
-  account(before);
-  met_ = true;
 }
 
 void ServedStrategy::account(const ServerTraffic& before) {

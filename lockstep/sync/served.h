@@ -19,12 +19,19 @@ class ServedStrategy : public SyncStrategy {
 
   // Pushes the gradients and takes the new parameters. Returns the first shard's answer.
   ServerHeader push(SyncStep& step, ServerHeader header);
+  // What a push is made of: hands the shards values, takes theirs, and keeps account.
+  std::span<const ServerHeader> exchange(const ServerHeader& header, std::span<const float> values,
+                                         std::span<float> into);
   // Collective: waits for all workers, then takes the server's model.
   void meet();
+  // The same for workers whose parameters are not the server's.
+  void meet(std::span<float> model);
+  void part() { met_ = false; }  // after the meeting, with the next step
   ServerClient& server() { return *server_; }
   int workers() const { return communicator_->size(); }
 
  private:
+  void wait_for_all();
   void account(const ServerTraffic& before);
 
   Replica* replica_ = nullptr;
