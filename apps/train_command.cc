@@ -10,6 +10,7 @@
 #include "apps/run_configuration.h"
 #include "lockstep/base/text.h"
 #include "lockstep/train/describe.h"
+#include "lockstep/train/learner_count.h"
 #include "lockstep/train/presets.h"
 #include "lockstep/train/train.h"
 
@@ -89,8 +90,10 @@ void train_command(const Arguments& arguments) {
   if (needs_mpirun(request.config)) request.config.at("cluster").set_text("world", "threads");
   const auto world = make_world(request.config);
   if (arguments.dry_run) {
-    const Job job(request.config, {}, ranks_given(*world, request.config));
+    const auto learners = settle_learners(*world, request.config, request.ingredients);
+    const Job job(request.config, request.ingredients, ranks_given(*world, request.config));
     if (world->leads()) std::cout << job.config().to_toml() << "\n" << describe(job);
+    for (const auto& line : learners) std::cout << fmt::format("{:<12} {}\n", "learners", line);
     return;
   }
   const TrainResult result = train(*world, request);

@@ -9,6 +9,7 @@
 #include "lockstep/train/arrival_file.h"
 #include "lockstep/train/describe.h"
 #include "lockstep/train/interrupt.h"
+#include "lockstep/train/learner_count.h"
 
 namespace lockstep {
 namespace {
@@ -98,7 +99,10 @@ int ranks_given(const World& world, const Config& config) {
 }
 
 TrainResult train(World& world, const TrainRequest& request) {
-  Job job(request.config, request.ingredients, ranks_given(world, request.config));
+  Config config = request.config;
+  Ingredients ingredients = request.ingredients;
+  const std::vector<std::string> learners = settle_learners(world, config, ingredients);
+  Job job(config, ingredients, ranks_given(world, config));
   if (!request.replay.empty()) {
     const int places = job.has_server() ? job.shards() : job.placement().worker_ranks();
     job.replay(
@@ -127,6 +131,7 @@ TrainResult train(World& world, const TrainRequest& request) {
       if (request.resume) cut_arrivals(paths.arrivals(), worker.step());
       reporter.emplace(paths, job.plan().steps(), worker.step(), request.quiet);
       reporter->say(fmt::format("{} on {}", describe(job.placement()), world.describe(ranks)));
+      for (const auto& line : learners) reporter->say(line);
       for (const auto& line : worker.remarks()) reporter->say(line);
       for (const auto& line : news) reporter->say(line);
       worker.report_to(&*reporter);
