@@ -4,19 +4,11 @@
 // A prime number of members makes no grid: then it is a ring.
 #include "lockstep/collective/all_reduce.h"
 #include "lockstep/collective/chunks.h"
+#include "lockstep/collective/grid.h"
 #include "lockstep/collective/ring.h"
 
 namespace lockstep {
 namespace {
-
-// The row length: the largest divisor of the members that is at most their root.
-int row_length(int members) {
-  int best = 1;
-  for (int x = 2; x * x <= members; ++x) {
-    if (members % x == 0) best = x;
-  }
-  return best;
-}
 
 class Torus : public AllReduce {
  public:
