@@ -29,9 +29,11 @@ inline std::int64_t train_until(Learner& learner, BatchSource& source, std::int6
 }
 
 // The parameters of every worker of this process after training. `look` is called on each worker
-// with its learner, after the last step and before finish().
+// with its learner, after the last step and before finish(). `arrivals`: who came when, in the
+// process of rank 0.
 inline std::vector<Weights> train_all(World& world, const Job& job,
-                                      const std::function<void(int rank, Learner&)>& look = {}) {
+                                      const std::function<void(int rank, Learner&)>& look = {},
+                                      ArrivalRecord* arrivals = nullptr) {
   std::vector<Weights> all(static_cast<std::size_t>(job.placement().worker_ranks()));
   world.run(job.placement().ranks(), [&](Transport& transport) {
     if (transport.rank() >= job.placement().worker_ranks()) {
@@ -46,10 +48,9 @@ inline std::vector<Weights> train_all(World& world, const Job& job,
     if (look) look(transport.rank(), learner);
     learner.finish(done);
     learner.rest();
-    if (job.placement().servers > 0) {
-      agree_to_rest(everyone, RestFor::kEnd);
-      gather_arrivals(everyone, job, {});
-    }
+    if (job.placement().servers > 0) agree_to_rest(everyone, RestFor::kEnd);
+    ArrivalRecord record = gather_arrivals(everyone, job, learner.take_arrivals());
+    if (transport.rank() == 0 && arrivals != nullptr) *arrivals = std::move(record);
     const auto params = learner.replica().params();
     all[static_cast<std::size_t>(transport.rank())].assign(params.begin(), params.end());
   });

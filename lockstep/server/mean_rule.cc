@@ -1,6 +1,5 @@
 #include "lockstep/server/mean_rule.h"
 
-#include "lockstep/base/error.h"
 #include "lockstep/collective/reduce_op.h"
 
 namespace lockstep {
@@ -8,7 +7,11 @@ namespace lockstep {
 void MeanRule::handle(const ServerHeader& header, std::span<const float> values,
                       const Answer& answer) {
   if (header.kind != kAverage || header.clock < 1 || header.clock > workers_) {
-    throw CommError("worker {} asked the server for something it does not do", header.worker);
+    throw cannot_answer(header);
+  }
+  if (values.size() != size_) {
+    throw CommError("worker {} sent {} values to average where others send {}", header.worker,
+                    values.size(), size_);
   }
   const Members group{header.version, header.clock};
   auto& round = rounds_[group];

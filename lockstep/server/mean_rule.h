@@ -16,13 +16,15 @@ class MeanRule : public ShardRule {
   static constexpr std::uint32_t kAverage =
       kFirstOwn;  // version: the first member, clock: the size
 
-  explicit MeanRule(const ShardSetup& setup) : workers_(setup.workers) {}
+  explicit MeanRule(const ShardSetup& setup)
+      : workers_(setup.workers), size_(setup.params.size()) {}
   void handle(const ServerHeader& header, std::span<const float> values,
               const Answer& answer) override;
   void state(StateVisitor&) override {}  // nothing is left over between two steps
 
  private:
   int workers_;
+  std::size_t size_;
   // A group by its first member and its size: a household may still be averaging when others of the
   // world, whose first member is the same, have begun to.
   using Members = std::pair<std::int64_t, std::int64_t>;

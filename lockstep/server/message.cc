@@ -11,17 +11,19 @@ namespace {
 constexpr std::size_t kHeader = 128;  // floats behind it start on a cache line
 static_assert(sizeof(ServerHeader) <= kHeader);
 
-}  // namespace
-
-ServerMessage::ServerMessage(std::size_t most_values)
-    : memory_(kHeader + most_values * sizeof(float)) {
-  if (memory_.size() > kMessageLimit) {
+std::size_t bytes_for(std::size_t values) {
+  if (values > (kMessageLimit - kHeader) / sizeof(float)) {
     throw ConfigError(
         "a server shard of {} parameters does not fit into a message; more shards "
         "([aggregate] servers, or more workers) make them smaller",
-        most_values);
+        values);
   }
+  return kHeader + values * sizeof(float);
 }
+
+}  // namespace
+
+ServerMessage::ServerMessage(std::size_t most_values) : memory_(bytes_for(most_values)) {}
 
 std::span<const std::byte> ServerMessage::write(ServerHeader header,
                                                 std::span<const float> values) {

@@ -41,7 +41,7 @@ void ServerClient::receive(int shard, std::span<float> into) {
   const Range range = map_.range(shard);
   if (values.size() != range.size || into.size() != map_.size()) {
     throw CommError("shard {} answered with {} values instead of {}", shard, values.size(),
-                    range.size);
+                    into.empty() ? 0 : range.size);
   }
   std::copy(values.begin(), values.end(), into.begin() + static_cast<std::ptrdiff_t>(range.begin));
 }
@@ -78,6 +78,7 @@ ServerHeader ServerClient::ask_one(int shard, ServerHeader header) {
   receiving_[at] = transport_.irecv(ranks_[at], kServerTag + 1, answers_[at].room());
   send(shard, header, {});
   receive(shard, {});
+  ++traffic_.rounds;
   traffic_.held += headers_[at].held;
   traffic_.seconds += transport_.now() - began;
   return headers_[at];

@@ -11,7 +11,7 @@ namespace lockstep {
 
 struct ServerTraffic {
   std::uint64_t sent = 0, received = 0;  // bytes
-  std::uint64_t rounds = 0;              // of asking all shards
+  std::uint64_t rounds = 0;              // of asking, all shards or one
   double held = 0;                       // seconds that the slowest shard let this worker wait
   double seconds = 0;                    // from asking to the last answer
 };

@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "lockstep/base/error.h"
 #include "lockstep/base/layer.h"
 #include "lockstep/base/state.h"
 #include "lockstep/optim/optimizer.h"
@@ -34,6 +35,10 @@ class ShardRule {
   virtual void handle(const ServerHeader& header, std::span<const float> values,
                       const Answer& answer) = 0;
   virtual void state(StateVisitor& visitor) = 0;
+
+ protected:
+  // What to throw at a message that the rule has no answer to.
+  static CommError cannot_answer(const ServerHeader& header);
 };
 
 }  // namespace lockstep

@@ -11,9 +11,10 @@
 namespace lockstep {
 namespace {
 
-constexpr std::uint32_t kPush = kFirstOwn + 1;
-constexpr std::uint32_t kClaim = kFirstOwn + 2;
-constexpr std::uint32_t kClose = kFirstOwn + 3;
+constexpr std::uint32_t kPull = ServedStrategy::kPull;
+constexpr std::uint32_t kPush = ServedStrategy::kFirstKind;
+constexpr std::uint32_t kClaim = kPush + 1;
+constexpr std::uint32_t kClose = kPush + 2;
 constexpr std::int64_t kNoTicket = -1;
 
 enum class Damping { kNone, kWorkers, kStaleness };
@@ -29,18 +30,20 @@ class AsynchronousRule : public ShardRule {
       : params_(setup.params.begin(), setup.params.end()),
         layers_(setup.layers.size()),
         optimizer_(std::move(setup.optimizer)),
-        workers_(setup.workers),
-        options_(options) {}
+        options_(options),
+        taken_(static_cast<std::size_t>(setup.workers)) {}
 
   void handle(const ServerHeader& header, std::span<const float> values,
               const Answer& answer) override {
+    if (header.kind < kPull || header.kind > kClose) throw cannot_answer(header);
+    std::int64_t& taken = taken_[static_cast<std::size_t>(header.worker)];
     ServerHeader reply{.kind = header.kind};
     if (header.kind == kPush) {
-      reply.staleness = version_ - header.version;
-      if (header.version < 0 || reply.staleness < 0 || values.size() != params_.size()) {
-        throw CommError("worker {} pushed what it made from version {} of {}", header.worker,
-                        header.version, version_);
+      if (values.size() != params_.size()) {
+        throw CommError("worker {} pushed {} values to a shard of {}", header.worker, values.size(),
+                        params_.size());
       }
+      reply.staleness = version_ - taken;
       reply.rejected = options_.max_staleness >= 0 && reply.staleness > options_.max_staleness;
       if (!reply.rejected) apply(header.rates(), reply.staleness, values);
     }
@@ -50,7 +53,8 @@ class AsynchronousRule : public ShardRule {
     reply.clock = wants && more ? tickets_++ : kNoTicket;
     reply.limit = tickets_;
     reply.version = version_;
-    const bool brings = header.kind == kPush || header.kind == kFirstOwn;
+    const bool brings = header.kind == kPush || header.kind == kPull;
+    if (brings) taken = version_;
     answer(header.worker, reply, brings ? std::span<const float>(params_) : std::span<float>());
   }
 
@@ -58,13 +62,14 @@ class AsynchronousRule : public ShardRule {
     visitor.floats("params", params_);
     visitor.integer("version", version_);
     visitor.integer("tickets", tickets_);
+    for (std::int64_t& taken : taken_) taken = version_;  // all meet before a state is taken
     StateScope optim(visitor, "optim");
     optimizer_->state(optim);
   }
 
  private:
   void apply(Rates rates, std::int64_t staleness, std::span<const float> gradient) {
-    if (options_.damping == Damping::kWorkers) rates.lr /= workers_;
+    if (options_.damping == Damping::kWorkers) rates.lr /= static_cast<double>(taken_.size());
     if (options_.damping == Damping::kStaleness) rates.lr /= static_cast<double>(staleness + 1);
     optimizer_->update(version_++, rates, params_, gradient, 0, layers_);
   }
@@ -72,10 +77,10 @@ class AsynchronousRule : public ShardRule {
   AlignedVector<float> params_;
   std::size_t layers_;
   std::unique_ptr<Optimizer> optimizer_;
-  int workers_;
   AsynchronousOptions options_;
-  std::int64_t version_ = 0;
-  std::int64_t tickets_ = 0;  // handed out; of the first shard only
+  std::int64_t version_ = 0;         // updates applied; shards differ while pushes are under way
+  std::vector<std::int64_t> taken_;  // by worker: the version that it has
+  std::int64_t tickets_ = 0;         // handed out; of the first shard only
   bool closing_ = false;
 };
 
@@ -97,9 +102,7 @@ class Asynchronous : public ServedStrategy {
   }
   void close() override { server().ask_one(0, {.kind = kClose}); }
 
-  void step(SyncStep& step) override {
-    take(push(step, {.kind = kPush, .version = version_, .limit = limit_}));
-  }
+  void step(SyncStep& step) override { take(push(step, {.kind = kPush, .limit = limit_})); }
   void finish(SyncStep&) override { meet(); }
 
   std::unique_ptr<ShardRule> shard_rule(ShardSetup setup) const override {
@@ -110,12 +113,10 @@ class Asynchronous : public ServedStrategy {
   void take(const ServerHeader& answer) {
     ticket_ = answer.clock;
     handed_out_ = answer.limit;
-    version_ = answer.version;
     asked_ = true;
   }
 
   AsynchronousOptions options_;
-  std::int64_t version_ = 0;  // of the parameters at hand
   std::int64_t ticket_ = kNoTicket, handed_out_ = 0, limit_ = 0;
   bool asked_ = false;  // is ticket_ an answer of this stretch?
 };

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "lockstep/collective/collectives.h"
 
@@ -35,9 +36,8 @@ ServerHeader ServedStrategy::push(SyncStep& step, ServerHeader header) {
 std::span<const ServerHeader> ServedStrategy::exchange(const ServerHeader& header,
                                                        std::span<const float> values,
                                                        std::span<float> into) {
-  const ServerTraffic before = server_->traffic();
   const auto answers = server_->ask(header, values, into);
-  account(before);
+  account();
   return answers;
 }
 
@@ -60,8 +60,10 @@ void ServedStrategy::wait_for_all() {
   communicator_->account().waiting += transport.now() - began;
 }
 
-void ServedStrategy::account(const ServerTraffic& before) {
+// Everything asked of the server since the last call.
+void ServedStrategy::account() {
   const ServerTraffic& now = server_->traffic();
+  const ServerTraffic before = std::exchange(accounted_, now);
   const double held = now.held - before.held;
   Traffic& account = communicator_->account();
   account.sent += now.sent - before.sent;

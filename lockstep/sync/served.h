@@ -8,15 +8,16 @@ namespace lockstep {
 
 class ServedStrategy : public SyncStrategy {
  public:
+  // The kinds of their messages: all rules answer a pull with their parameters.
+  static constexpr std::uint32_t kPull = kFirstOwn;
+  static constexpr std::uint32_t kFirstKind = kPull + 1;  // of the strategy's own
+
   void prepare(const SyncSetup& setup) override;
   bool consistent_now() const override { return met_; }
   const StalenessRecord* staleness() const override { return &staleness_; }
   void state(StateVisitor& visitor) override;
 
  protected:
-  static constexpr std::uint32_t kPull = kFirstOwn;       // rules answer with their parameters
-  static constexpr std::uint32_t kFirstKind = kPull + 1;  // of the strategy's own
-
   // Pushes the gradients and takes the new parameters. Returns the first shard's answer.
   ServerHeader push(SyncStep& step, ServerHeader header);
   // What a push is made of: hands the shards values, takes theirs, and keeps account.
@@ -32,11 +33,12 @@ class ServedStrategy : public SyncStrategy {
 
  private:
   void wait_for_all();
-  void account(const ServerTraffic& before);
+  void account();
 
   Replica* replica_ = nullptr;
   Communicator* communicator_ = nullptr;
   ServerClient* server_ = nullptr;
+  ServerTraffic accounted_;
   StalenessRecord staleness_;
   bool met_ = false;
 };

@@ -18,7 +18,7 @@
 namespace lockstep {
 namespace {
 
-constexpr std::uint32_t kPush = kFirstOwn + 1;
+constexpr std::uint32_t kPush = ServedStrategy::kFirstKind;
 
 class StaleSynchronousRule : public ShardRule {
  public:
@@ -34,6 +34,7 @@ class StaleSynchronousRule : public ShardRule {
   void handle(const ServerHeader& header, std::span<const float> values,
               const Answer& answer) override {
     const auto worker = static_cast<std::size_t>(header.worker);
+    if (header.kind != kPush && header.kind != ServedStrategy::kPull) throw cannot_answer(header);
     if (header.kind == kPush) take(header, values);
     reads_[worker] = header.kind;
     for (std::size_t i = 0; i < reads_.size(); ++i) {
