@@ -33,6 +33,7 @@ Job::Job(Config config, Ingredients ingredients, int ranks_given)
   if (!model_) model_ = make_component<ModelKind>(config_, "model");
   traits_ = make_strategy()->traits();
   placement_ = place_workers(config_, *model_, traits_, ranks_given);
+  slowdown_ = std::make_unique<Slowdown>(config_.at("cluster").own(), placement_.workers, seed());
   if (traits_.apart) models_ = make_strategy()->households(placement_.workers);
   batch_ = settle_batch(config_, *make_strategy(), placement_.workers);
   settle_statistics();

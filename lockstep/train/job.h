@@ -18,6 +18,7 @@
 #include "lockstep/sync/strategy.h"
 #include "lockstep/train/batch_size.h"
 #include "lockstep/train/placement.h"
+#include "lockstep/train/slowdown.h"
 #include "lockstep/train/step_plan.h"
 
 namespace lockstep {
@@ -48,6 +49,7 @@ class Job {
   int statistics_workers() const { return statistics_workers_; }  // that share batch norm; 1: none
   std::vector<double> snapshots() const { return schedule_->snapshots(); }
 
+  const Slowdown& slowdown() const { return *slowdown_; }
   Rates rates(std::int64_t step) const;
   const BatchPlan& batch_plan(const StepPosition& at) const;
   // Of a step, all workers together.
@@ -79,6 +81,7 @@ class Job {
   std::shared_ptr<const ModelKind> model_;
   SyncTraits traits_;
   Placement placement_;
+  std::unique_ptr<Slowdown> slowdown_;
   Split split_;
   std::unique_ptr<Loader> loader_;
   std::unique_ptr<Sampler> sampler_;

@@ -38,7 +38,6 @@ Learner::Learner(Transport& transport, const Job& job)
       replica_(make_replica(transport, job)),
       optimizer_(job.make_optimizer()),
       strategy_(job.make_strategy()),
-      slowdown_(job.config().at("cluster").own(), job.placement().workers, job.seed()),
       inbox_(inbox_of(job, transport.rank())) {
   Group everyone = group_of_everyone(transport);
   start_equal(everyone, job, *replica_);
@@ -110,7 +109,7 @@ PassResult Learner::learn(std::int64_t step, std::int64_t own, Batch& batch, boo
   double factor = 1;
   for (int i = 0; i < placement.merge; ++i) {
     const int worker = placement.first_worker(transport_.rank()) + i;
-    factor = std::max(factor, slowdown_.factor(worker, own));
+    factor = std::max(factor, job_.slowdown().factor(worker, own));
   }
   if (factor > 1) transport_.pause((factor - 1) * (transport_.now() - began));
   before_.computing += transport_.now() - began;

@@ -9,7 +9,6 @@
 #include "lockstep/train/evaluation.h"
 #include "lockstep/train/job.h"
 #include "lockstep/train/serving.h"
-#include "lockstep/train/slowdown.h"
 
 namespace lockstep {
 
@@ -72,7 +71,6 @@ class Learner {
   std::unique_ptr<Replica> replica_;
   std::unique_ptr<Optimizer> optimizer_;
   std::unique_ptr<SyncStrategy> strategy_;
-  Slowdown slowdown_;
   Arrivals inbox_;
   std::unique_ptr<Serving> serving_;
   std::unique_ptr<Averaging> averaging_;
