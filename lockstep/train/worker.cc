@@ -86,6 +86,9 @@ TrainResult Worker::run() {
   if (!result.interrupted) finish(result);
   take_stock(result);
   rest(RestFor::kEnd);
+  if (transport_.rank() == 0 && wants_arrivals(job_) && !result.interrupted) {
+    end_arrivals(paths_.arrivals(), standing_.step);
+  }
   result.standing = standing_;
   result.parameters = learner_.replica().params().size();
   return result;
