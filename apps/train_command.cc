@@ -10,6 +10,7 @@
 #include "apps/run_configuration.h"
 #include "lockstep/base/text.h"
 #include "lockstep/train/describe.h"
+#include "lockstep/train/ledger_table.h"
 #include "lockstep/train/learner_count.h"
 #include "lockstep/train/presets.h"
 #include "lockstep/train/train.h"
@@ -46,6 +47,10 @@ void print_closing(const TrainResult& result, const std::string& directory) {
   };
   accuracy("validation", result.validation);
   accuracy("test", result.test);
+  if (const std::string line = staleness_line(result.staleness); !line.empty()) {
+    std::cout << line << "\n";
+  }
+  std::cout << "\n" << ledger_table(result.ledgers, result.placement) << "\n";
   std::cout << fmt::format(
       "Results are in {}: model.pt, weights.npy, metrics.jsonl, summary.json\n", directory);
 }

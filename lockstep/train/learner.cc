@@ -2,6 +2,7 @@
 
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "lockstep/base/aligned.h"
 #include "lockstep/train/common_start.h"
@@ -112,8 +113,8 @@ PassResult Learner::learn(std::int64_t step, std::int64_t own, Batch& batch, boo
     factor = std::max(factor, job_.slowdown().factor(worker, own));
   }
   if (factor > 1) transport_.pause((factor - 1) * (transport_.now() - began));
-  before_.computing += transport_.now() - began;
-  before_.steps += 1;
+  ledger_.computing += transport_.now() - began;
+  ledger_.steps += 1;
   check_loss(result.loss, step, rates);
   sync.loss = result.loss;
   sync.samples = batch.size();
@@ -148,16 +149,11 @@ Tallies Learner::validate(std::span<const SampleId> samples) {
   return tallies;
 }
 
-WorkerLedger Learner::ledger() {
+const WorkerLedger& Learner::ledger() {
   communicator_->settle();
-  const Traffic traffic = communicator_->traffic();
-  WorkerLedger all = before_;
-  all.waiting += traffic.waiting;
-  all.communicating += traffic.communicating;
-  all.sent += static_cast<double>(traffic.sent);
-  all.received += static_cast<double>(traffic.received);
-  all.rounds += static_cast<double>(traffic.rounds);
-  return all;
+  const Traffic now = communicator_->traffic();
+  ledger_.add(now, std::exchange(settled_, now));
+  return ledger_;
 }
 
 std::vector<std::string> Learner::remarks() const {
@@ -188,11 +184,12 @@ void Learner::state(StateVisitor& visitor) {
   visitor.floats("params", replica_->params());
   visitor.floats("buffers", replica_->buffers());
   StateScope model(visitor, "model"), optim(visitor, "optim"), sync(visitor, "sync"),
-      server(visitor, "server");
+      server(visitor, "server"), ledger(visitor, "ledger");
   replica_->state(model);
   optimizer_->state(optim);
   strategy_->state(sync);
   if (serving_) serving_->state(server);
+  ledger_.state(ledger);
 }
 
 }  // namespace lockstep

@@ -8,19 +8,10 @@
 
 #include "lockstep/train/evaluation.h"
 #include "lockstep/train/job.h"
+#include "lockstep/train/ledgers.h"
 #include "lockstep/train/serving.h"
 
 namespace lockstep {
-
-// Where a worker's time went.
-struct WorkerLedger {
-  double steps = 0;
-  double computing = 0;  // seconds
-  double waiting = 0;
-  double communicating = 0;
-  double sent = 0, received = 0;  // bytes
-  double rounds = 0;
-};
 
 class Learner {
  public:
@@ -46,7 +37,9 @@ class Learner {
   Group& group() { return group_; }  // the workers
   const StalenessRecord* staleness() const { return strategy_->staleness(); }
   std::uint64_t bytes_sent() const { return communicator_->traffic().sent; }
-  WorkerLedger ledger();                     // collective
+  // Collective. Of all sittings; what state() saves is what it was here.
+  const WorkerLedger& ledger();
+  void begin_ledger() { ledger_ = {}; }      // a worker that was not there before
   std::vector<std::string> remarks() const;  // a line each, for the user
 
   // Collective. Training begins, or goes on after the state was restored.
@@ -75,7 +68,8 @@ class Learner {
   std::unique_ptr<Serving> serving_;
   std::unique_ptr<Averaging> averaging_;
   std::unique_ptr<Communicator> communicator_;
-  WorkerLedger before_;  // what communicator_ does not know: of earlier sittings, and computing
+  WorkerLedger ledger_;
+  Traffic settled_;  // what communicator_ had counted when it was added to ledger_
 };
 
 }  // namespace lockstep

@@ -7,6 +7,24 @@
 
 namespace lockstep {
 
+void WorkerLedger::add(const Traffic& now, const Traffic& before) {
+  waiting += now.waiting - before.waiting;
+  communicating += now.communicating - before.communicating;
+  sent += static_cast<double>(now.sent - before.sent);
+  received += static_cast<double>(now.received - before.received);
+  rounds += static_cast<double>(now.rounds - before.rounds);
+}
+
+void WorkerLedger::state(StateVisitor& visitor) {
+  visitor.real("steps", steps);
+  visitor.real("computing", computing);
+  visitor.real("waiting", waiting);
+  visitor.real("communicating", communicating);
+  visitor.real("sent", sent);
+  visitor.real("received", received);
+  visitor.real("rounds", rounds);
+}
+
 std::vector<WorkerLedger> gather_ledgers(Group& group, const WorkerLedger& mine) {
   std::vector<WorkerLedger> all;
   for (const auto& bytes : all_gather_bytes(group, std::as_bytes(std::span(&mine, 1)))) {

@@ -1,11 +1,24 @@
-// Accounts of all workers put together.
+// Where workers' time went: each one's own account, and those of all put together.
 #pragma once
 
 #include <vector>
 
-#include "lockstep/train/learner.h"
+#include "lockstep/sync/strategy.h"
 
 namespace lockstep {
+
+// Of one worker rank, over all sittings.
+struct WorkerLedger {
+  double steps = 0;
+  double computing = 0;  // seconds
+  double waiting = 0;
+  double communicating = 0;
+  double sent = 0, received = 0;  // bytes
+  double rounds = 0;
+
+  void add(const Traffic& now, const Traffic& before);  // what came between
+  void state(StateVisitor& visitor);
+};
 
 // Collective; the same on all.
 std::vector<WorkerLedger> gather_ledgers(Group& group, const WorkerLedger& mine);

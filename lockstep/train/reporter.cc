@@ -24,15 +24,21 @@ Reporter::Reporter(const RunPaths& paths, std::int64_t total, std::int64_t done,
       progress_("training", static_cast<std::uint64_t>(total)),
       quiet_(quiet) {}
 
-void Reporter::write(const Standing& standing, const Tallies& tallies, const std::string& prefix) {
-  metrics_.write({{"step", standing.step},
-                  {"epoch", standing.epoch},
-                  {"samples", standing.samples},
-                  {"bytes", standing.bytes},
-                  {"seconds", standing.seconds},
-                  {prefix + "loss", tallies.mean_loss()},
-                  {prefix + "accuracy", tallies.accuracy()},
-                  {"lr", standing.lr}});
+void Reporter::write(const Standing& standing, const Tallies& tallies, const std::string& prefix,
+                     const StalenessRecord* staleness) {
+  Json line{{"step", standing.step},
+            {"epoch", standing.epoch},
+            {"samples", standing.samples},
+            {"bytes", standing.bytes},
+            {"seconds", standing.seconds},
+            {prefix + "loss", tallies.mean_loss()},
+            {prefix + "accuracy", tallies.accuracy()},
+            {"lr", standing.lr}};
+  if (staleness != nullptr) {
+    line["staleness"] = staleness->pushes;
+    line["rejected"] = staleness->rejected;
+  }
+  metrics_.write(line);
   const std::string group = prefix.empty() ? "train" : prefix.substr(0, prefix.size() - 1);
   std::vector<std::pair<std::string, double>> scalars{{group + "/loss", tallies.mean_loss()},
                                                       {group + "/accuracy", tallies.accuracy()}};
@@ -40,10 +46,11 @@ void Reporter::write(const Standing& standing, const Tallies& tallies, const std
   events_.write(standing.step, wall_clock(), scalars);
 }
 
-void Reporter::trained(const Standing& standing, const Tallies& tallies) {
+void Reporter::trained(const Standing& standing, const Tallies& tallies,
+                       const StalenessRecord* staleness) {
   last_ = tallies;
   seconds_ = standing.seconds;
-  write(standing, tallies, "");
+  write(standing, tallies, "", staleness);
 }
 
 void Reporter::validated(const Standing& standing, const Tallies& tallies, const std::string& on) {
@@ -72,8 +79,12 @@ void Reporter::alive(const Standing& standing) {
   progress_.update(static_cast<std::uint64_t>(standing.step), wall_clock(), note);
 }
 
+void Reporter::note(const std::string& text) {
+  log_.write(seconds_, text);
+}
+
 void Reporter::say(const std::string& line) {
-  log_.write(seconds_, line);
+  note(line);
   if (!quiet_) progress_.say(line);
 }
 

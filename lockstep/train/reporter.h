@@ -8,6 +8,7 @@
 
 #include "lockstep/base/json_lines.h"
 #include "lockstep/base/progress.h"
+#include "lockstep/sync/strategy.h"
 #include "lockstep/train/evaluation.h"
 #include "lockstep/train/run_directory.h"
 #include "lockstep/train/run_log.h"
@@ -30,14 +31,18 @@ class Reporter {
   // `total` steps, of which `done` were done before. `quiet`: nothing on the terminal.
   Reporter(const RunPaths& paths, std::int64_t total, std::int64_t done, bool quiet);
 
-  void trained(const Standing& standing, const Tallies& tallies);
+  // `staleness` of all pushes so far, where there are any.
+  void trained(const Standing& standing, const Tallies& tallies,
+               const StalenessRecord* staleness = nullptr);
   // `on`: "validation" or "test".
   void validated(const Standing& standing, const Tallies& tallies, const std::string& on);
   void alive(const Standing& standing);  // for the progress bar; may come every step
   void say(const std::string& line);     // terminal and log
+  void note(const std::string& text);    // log only
 
  private:
-  void write(const Standing& standing, const Tallies& tallies, const std::string& prefix);
+  void write(const Standing& standing, const Tallies& tallies, const std::string& prefix,
+             const StalenessRecord* staleness = nullptr);
 
   JsonLines metrics_;
   EventWriter events_;

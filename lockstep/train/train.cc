@@ -9,6 +9,7 @@
 #include "lockstep/train/arrival_file.h"
 #include "lockstep/train/describe.h"
 #include "lockstep/train/interrupt.h"
+#include "lockstep/train/ledger_table.h"
 #include "lockstep/train/learner_count.h"
 
 namespace lockstep {
@@ -45,13 +46,14 @@ Json to_json(const Tallies& tallies) {
 Json to_json(const std::vector<WorkerLedger>& ledgers) {
   Json list = Json::array();
   for (const WorkerLedger& one : ledgers) {
-    list.push_back({{"steps", one.steps},
+    const auto whole = [](double value) { return static_cast<std::int64_t>(value); };
+    list.push_back({{"steps", whole(one.steps)},
                     {"computing", one.computing},
                     {"waiting", one.waiting},
                     {"communicating", one.communicating},
-                    {"bytes_sent", one.sent},
-                    {"bytes_received", one.received},
-                    {"rounds", one.rounds}});
+                    {"bytes_sent", whole(one.sent)},
+                    {"bytes_received", whole(one.received)},
+                    {"rounds", whole(one.rounds)}});
   }
   return list;
 }
@@ -69,7 +71,7 @@ void write_summary(const std::string& path, const Job& job, const World& world,
                {"seconds", standing.seconds},
                {"waited_for_batches", result.waited},
                {"stopped_early", result.stopped_early},
-               {"workers_account", to_json(result.ledgers)},
+               {"by_worker", to_json(result.ledgers)},
                {"best_validation_accuracy", result.best_accuracy},
                {"validation", to_json(result.validation)},
                {"test", to_json(result.test)}};
@@ -141,6 +143,10 @@ TrainResult train(World& world, const TrainRequest& request) {
   });
   if (!directory) return result;
   result.directory = paths.root;
+  if (reporter) {
+    reporter->note(ledger_table(result.ledgers, result.placement) +
+                   staleness_line(result.staleness));
+  }
   if (!result.interrupted) write_summary(paths.summary(), job, world, result);
   return result;
 }

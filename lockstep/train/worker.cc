@@ -39,6 +39,7 @@ std::vector<std::string> Worker::resume() {
     news.push_back(fmt::format("The checkpoint's \"{}\" is not used any more.", name));
   }
   learner_.replica().apply_update();
+  if (transport_.rank() >= checkpoint->meta().workers) learner_.begin_ledger();
   seconds_before_ = standing_.seconds;
   bytes_before_ = standing_.bytes;
   news.push_back(fmt::format("Going on after step {} of {}.", standing_.step, job_.plan().steps()));
@@ -90,6 +91,7 @@ TrainResult Worker::run() {
     end_arrivals(paths_.arrivals(), standing_.step);
   }
   result.standing = standing_;
+  result.placement = job_.placement();
   result.parameters = learner_.replica().params().size();
   return result;
 }
@@ -152,7 +154,12 @@ void Worker::report_training() {
   tallies_ = {};
   reported_ = standing_.step;
   if (!job_.traits().in_step) standing_.samples += all.samples;
-  if (reporter_ != nullptr) reporter_->trained(standing_, all);
+  if (const StalenessRecord* own = learner_.staleness()) {
+    const StalenessRecord staleness = sum_over(learner_.group(), *own);
+    if (reporter_ != nullptr) reporter_->trained(standing_, all, &staleness);
+  } else if (reporter_ != nullptr) {
+    reporter_->trained(standing_, all);
+  }
 }
 
 Tallies Worker::validate() {
@@ -193,6 +200,7 @@ void Worker::take_snapshots() {
 void Worker::save_checkpoint() {
   saved_ = standing_.step;
   rest(RestFor::kSaving);
+  learner_.ledger();  // settled, so that nothing is lost
   const CheckpointMeta meta{standing_.step, standing_.epoch, 0, job_.config().to_toml()};
   const auto keep = static_cast<int>(job_.config().at("train").own().integer("keep"));
   lockstep::save_checkpoint(

@@ -13,9 +13,10 @@ namespace lockstep {
 
 struct TrainResult {
   Standing standing;
-  Tallies validation, test;           // at the end
-  double best_accuracy = 0;           // of all validations
-  double waited = 0;                  // seconds for batches
+  Tallies validation, test;  // at the end
+  double best_accuracy = 0;  // of all validations
+  double waited = 0;         // seconds for batches
+  Placement placement;
   std::vector<WorkerLedger> ledgers;  // one a worker rank
   StalenessRecord staleness;          // of all workers' pushes, where there were any
   bool interrupted = false;
