@@ -115,6 +115,27 @@ TEST(Asynchronous, AReplayGivesTheSameBits) {
   }
 }
 
+// Worker 0 comes to the second shard with its second push before worker 1 does with its first, as
+// it may happen where messages are large: then the first shard is two updates ahead of the second.
+TEST(Asynchronous, ShardsMayBeOfDifferentVersions) {
+  Job job = quadratic_job(asynchronous(2, {"train.steps=2"}));
+  const ArrivalRecord record{{0, 1, 1, 0, 0, 1, 0, 1, 0, 1},  // two claims, four pushes, pulls
+                             {0, 0, 1, 1, 0, 1, 0, 1}};
+  job.replay(record);
+  ArrivalRecord again;
+  StalenessRecord staleness;
+  train_all(
+      *Registry<World>::instance().make("threads"), job,
+      [&](int rank, Learner& learner) {
+        const StalenessRecord all = sum_over(learner.group(), *learner.staleness());
+        if (rank == 0) staleness = all;
+      },
+      &again);
+  EXPECT_EQ(again, record);
+  // Ages at the shards, worker 0: 1 and 0, 0 and 0; worker 1: 0 and 2, 2 and 0. The older counts.
+  EXPECT_EQ(staleness.pushes, (std::vector<std::int64_t>{1, 1, 2}));
+}
+
 #ifdef LOCKSTEP_HAVE_SIM
 
 std::unique_ptr<World> sim() {
