@@ -10,8 +10,8 @@
 #include "apps/run_configuration.h"
 #include "lockstep/base/text.h"
 #include "lockstep/train/describe.h"
-#include "lockstep/train/ledger_table.h"
 #include "lockstep/train/learner_count.h"
+#include "lockstep/train/ledger_table.h"
 #include "lockstep/train/presets.h"
 #include "lockstep/train/train.h"
 

@@ -111,11 +111,10 @@ void Job::make_plan() {
   }
   schedule_ = make_component<Schedule>(config_, "schedule");
   const auto optimizer = make_optimizer();
-  rate_plan_ =
-      std::make_unique<RatePlan>(*schedule_, config_.at("schedule").options(),
-                                 Rates{optimizer->base_lr(), optimizer->base_weight_decay()},
-                                 static_cast<std::int64_t>(global_batch()) / models_, epochs,
-                                 batch_.scale);
+  rate_plan_ = std::make_unique<RatePlan>(
+      *schedule_, config_.at("schedule").options(),
+      Rates{optimizer->base_lr(), optimizer->base_weight_decay()},
+      static_cast<std::int64_t>(global_batch()) / models_, epochs, batch_.scale);
 
   const auto sizes = sampler_->shard_sizes();
   plan_ = std::make_unique<StepPlan>(

@@ -9,8 +9,8 @@
 #include "lockstep/train/arrival_file.h"
 #include "lockstep/train/describe.h"
 #include "lockstep/train/interrupt.h"
-#include "lockstep/train/ledger_table.h"
 #include "lockstep/train/learner_count.h"
+#include "lockstep/train/ledger_table.h"
 
 namespace lockstep {
 namespace {
