@@ -36,7 +36,7 @@ double trial(World& world, Config config, const Ingredients& ingredients, int wo
     }
     Group everyone = group_of_everyone(transport);
     Learner learner(transport, job);
-    learner.start_server();
+    learner.start();
     BatchSource source(job, transport.rank());
     Batch batch;
     double began = 0;
@@ -50,7 +50,7 @@ double trial(World& world, Config config, const Ingredients& ingredients, int wo
     }
     barrier(learner.group());
     if (transport.rank() == 0) seconds = transport.now() - began;
-    learner.rest_server();
+    learner.rest();
     if (job.placement().servers > 0) {
       agree_to_rest(everyone, RestFor::kEnd);
       gather_arrivals(everyone, job, {});

@@ -168,12 +168,12 @@ std::vector<Weights> train_with_a_break(World& world, const Job& job, std::int64
       const ShowState show = [&](StateVisitor& visitor) { learner.state(visitor); };
       if (saved[rank]) saved[rank]->restore(show);
       learner.replica().apply_update();
-      learner.start_server();
+      learner.start();
       BatchSource source(job, transport.rank());
       std::int64_t own = from;
       train_until(learner, source, from, until, own);
       if (until == job.plan().steps()) learner.finish(until);
-      learner.rest_server();
+      learner.rest();
       saved[rank] = std::make_unique<StateStore>(show);
       const auto params = learner.replica().params();
       all[rank].assign(params.begin(), params.end());

@@ -52,10 +52,10 @@ struct Sitting {
 
 void finish_run(Learner& learner, BatchSource& source, const Job& job, std::size_t rank,
                 std::int64_t own, Sitting& sitting) {
-  learner.start_server();
+  learner.start();
   train_until(learner, source, own, job.plan().steps(), own);
   learner.finish(own);
-  learner.rest_server();
+  learner.rest();
   sitting.arrivals[rank] = learner.take_arrivals();
   const auto params = learner.replica().params();
   sitting.models[rank].assign(params.begin(), params.end());
@@ -69,9 +69,9 @@ void expect_resumes(const Settings& settings, int count) {
     Learner learner(transport, job);
     BatchSource source(job, transport.rank());
     std::int64_t own = 0;
-    learner.start_server();
+    learner.start();
     train_until(learner, source, 0, job.plan().steps() / 2, own);
-    learner.rest_server();
+    learner.rest();
     barrier(learner.group());  // a shard may not rest yet
     learner.take_arrivals();
     whole.states[rank] = std::make_unique<StateStore>([&](StateVisitor& v) { learner.state(v); });

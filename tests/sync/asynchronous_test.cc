@@ -169,11 +169,11 @@ using Stores = std::vector<std::unique_ptr<StateStore>>;
 // rounding of that moment would decide who comes first.
 void train_stretch(Transport& transport, Learner& learner, BatchSource& source, std::int64_t from,
                    std::int64_t until, std::int64_t& own) {
-  learner.start_server();
+  learner.start();
   const double begin = std::floor(transport.now()) + 2 + 1.3e-5 * transport.rank();
   transport.pause(begin - transport.now());
   EXPECT_EQ(train_until(learner, source, from, until, own), until);
-  learner.rest_server();
+  learner.rest();
 }
 
 // The state of every worker, with its shard, after training from `start` (empty: from the begin)
