@@ -6,6 +6,17 @@
 #include "lockstep/base/error.h"
 
 namespace lockstep {
+namespace {
+
+// The number of the epoch that a step is in; beyond the end: the last one's.
+template <typename Epochs>
+std::int64_t epoch_of(std::int64_t step, const Epochs& epochs) {
+  const auto behind = std::upper_bound(epochs.begin(), epochs.end(), step,
+                                       [](std::int64_t s, const auto& e) { return s < e.first; });
+  return behind - 1 - epochs.begin();
+}
+
+}  // namespace
 
 StepPlan::StepPlan(std::size_t largest_shard, double epochs, std::int64_t most_steps,
                    const std::function<std::size_t(double progress)>& local_batch)
@@ -24,10 +35,8 @@ StepPlan::StepPlan(std::size_t largest_shard, double epochs, std::int64_t most_s
 
 StepPosition StepPlan::at(std::int64_t step) const {
   LOCKSTEP_CHECK(step >= 0 && step <= steps_, "step {} of {}", step, steps_);
-  const auto behind = std::upper_bound(epochs_.begin(), epochs_.end(), step,
-                                       [](std::int64_t s, const Epoch& e) { return s < e.first; });
-  const auto& epoch = *(behind - 1);
-  const std::int64_t number = behind - 1 - epochs_.begin();
+  const std::int64_t number = epoch_of(step, epochs_);
+  const Epoch& epoch = epochs_[static_cast<std::size_t>(number)];
   const std::int64_t index = step - epoch.first;
   const double done =
       std::min(length_, static_cast<double>(number) +
@@ -37,10 +46,11 @@ StepPosition StepPlan::at(std::int64_t step) const {
 
 StepPosition StepPlan::at_or_beyond(std::int64_t step) const {
   if (step < steps_) return at(step);
-  const auto count = static_cast<std::int64_t>(epochs_.size());
-  const Epoch& last = epochs_.back();
-  const std::int64_t beyond = step - last.first;
-  return {count - 1 + beyond / last.steps, beyond % last.steps, last.local_batch, length_, 1};
+  // A limit of steps may have cut off epochs that were planned: they come first.
+  const std::int64_t number = epoch_of(step, epochs_);
+  const Epoch& epoch = epochs_[static_cast<std::size_t>(number)];
+  const std::int64_t index = step - epoch.first;
+  return {number + index / epoch.steps, index % epoch.steps, epoch.local_batch, length_, 1};
 }
 
 std::int64_t StepPlan::steps_in_epoch(std::int64_t epoch) const {

@@ -31,6 +31,24 @@ TEST(StepPlan, StepsMayBeLimited) {
   EXPECT_EQ(StepPlan(80, 10, 25, eight).at(25).epochs, 2.5);
 }
 
+TEST(StepPlan, BeyondTheEndEpochsGoOn) {
+  // Ten steps an epoch; by epochs, by a part of one, and by a limit within the first of three.
+  for (const StepPlan& plan : {StepPlan(80, 1, 0, eight), StepPlan(80, 0.5, 0, eight),
+                               StepPlan(80, 3, 4, eight), StepPlan(80, 3, 10, eight)}) {
+    for (std::int64_t step = 0; step < 60; ++step) {
+      const StepPosition at = plan.at_or_beyond(step);
+      EXPECT_EQ(at.epoch, step / 10);
+      EXPECT_EQ(at.index, step % 10);
+      EXPECT_EQ(at.local_batch, 8u);
+      if (step < plan.steps()) {
+        EXPECT_EQ(at.progress, plan.at(step).progress);
+      } else {
+        EXPECT_EQ(at.progress, 1);
+      }
+    }
+  }
+}
+
 TEST(StepPlan, ABatchThatGrowsMakesShorterEpochs) {
   const StepPlan plan(64, 4, 0, [](double progress) { return progress < 0.5 ? 8 : 16; });
   EXPECT_EQ(plan.steps(), 8 + 8 + 4 + 4);
