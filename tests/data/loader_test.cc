@@ -113,6 +113,16 @@ TEST(Loader, ASampleLooksTheSameInWhateverBatchItComes) {
   EXPECT_NE(first.values, seed.values);
 }
 
+TEST(Loader, WhatTeachersSaidOfAnotherBatchIsGone) {
+  const auto dataset = made_images(4, 3, 2, 2);
+  for (const int pad : {0, 1}) {
+    Batch batch;
+    batch.soft = {{0.5f, 0.5f}, 1};
+    Loader(dataset, {}, {pad, false}, 1).load(Ids{1}, 0, batch);
+    EXPECT_TRUE(batch.soft.probabilities.empty());
+  }
+}
+
 TEST(Loader, AnEmptyBatchIsABatch) {
   const auto dataset = made_images(2, 1, 2, 2);
   Batch batch;

@@ -63,6 +63,9 @@ TEST(Codistillation, OneGroupIsSynchronous) {
   }
 }
 
+// By the batch of a group, not of all.
+constexpr const char* kScaled = "schedule.scale=linear";
+
 // Every second sample: what a group of two has, when nothing is shuffled.
 std::shared_ptr<const Dataset> share_of(int group) {
   const auto all = three_directions(kSamples);
@@ -84,7 +87,7 @@ TEST(Codistillation, UntaughtGroupsTrainAsIfAlone) {
   const auto threads = Registry<World>::instance().make("threads");
   std::vector<Weights> alone;
   for (const int group : {0, 1}) {
-    const Job job = linear_job(share_of(group), {workers(2), "assign.shuffle=none"});
+    const Job job = linear_job(share_of(group), {workers(2), "assign.shuffle=none", kScaled});
     alone.push_back(run(*threads, job).finished.front());
   }
   EXPECT_NE(alone[0], alone[1]);
@@ -94,7 +97,7 @@ TEST(Codistillation, UntaughtGroupsTrainAsIfAlone) {
           run(*world, linear_job(three_directions(kSamples),
                                  codistilled(4, 2,
                                              {untaught, via, "assign.name=household-shards",
-                                              "assign.shuffle=none"})));
+                                              "assign.shuffle=none", kScaled})));
       for (std::size_t i = 0; i < 4; ++i) {
         if (!here.before[i].empty()) {
           EXPECT_EQ(here.before[i], alone[i / 2]) << untaught << via;
@@ -304,6 +307,18 @@ TEST(Codistillation, TeachersTakeAThirdOfAStepEach) {
     }
     EXPECT_NEAR(counted.charged, samples * learner.replica().modelled_seconds(), 1e-12);
   });
+}
+
+TEST(Codistillation, BatchNormIsSharedWithinAGroupOnly) {
+  const auto job = [](const Settings& more) {
+    return linear_job(three_directions(kSamples), codistilled(4, 2, more));
+  };
+  EXPECT_EQ(job({"train.batch_norm=shared"}).statistics_workers(), 2);
+  EXPECT_THAT(
+      [&] {
+        job({"train.batch_norm=shared", "train.batch_norm_workers=4"});
+      },
+      ThrowsMessage<ConfigError>(HasSubstr("must divide 2 workers of a group")));
 }
 
 TEST(Codistillation, WhatCannotBeIsRefused) {
