@@ -50,6 +50,15 @@ bool all_have(Group& group, std::uint64_t hash) {
   return word.same != 0;
 }
 
+// Whoever throws ends the run for all. Those who have not heard everything yet would then only know
+// that another rank has failed.
+void let_all_hear(Group& group) {
+  try {
+    barrier(group);
+  } catch (const CommError&) {  // somebody has heard and gone: all had come to the barrier then
+  }
+}
+
 }  // namespace
 
 void RunFacts::add(std::string_view key, std::string_view value) {
@@ -104,6 +113,7 @@ void require_agreement(Group& group, const RunFacts& facts) {
     if (std::adjacent_find(values.begin(), values.end(), std::not_equal_to<>()) == values.end()) {
       continue;
     }
+    let_all_hear(group);
     throw ConfigError("the ranks disagree about the run, first about {}: {}",
                       same_key ? key : fmt::format("fact {}", i + 1), who_says_what(group, values));
   }

@@ -20,12 +20,28 @@ std::string shard_sizes(const Sampler& sampler) {
   return *least == *most ? fmt::format("{}", *most) : fmt::format("{} to {}", *least, *most);
 }
 
+// What one exchange of the model costs; how often there is one, the strategy knows.
+std::vector<std::string> exchange(const Job& job, std::size_t parameters) {
+  const char* const when = job.traits().every_step ? "sent a step" : "an average";
+  if (job.has_server()) {
+    return {job.traits().averages ? when : "sent a step",
+            fmt::format("{} by each worker to {} shards, and as much back",
+                        format_size(parameters * sizeof(float)), job.shards())};
+  }
+  const Section& aggregate = job.config().at("aggregate");
+  const Cost cost = Registry<AllReduce>::instance()
+                        .make(aggregate.component(), aggregate.options())
+                        ->cost(job.placement().worker_ranks(), parameters);
+  return {when, fmt::format("{} by the busiest rank, {} by all ({})", format_size(cost.bytes_most),
+                            format_size(cost.bytes_all), aggregate.component())};
+}
+
 }  // namespace
 
 std::string describe(const Placement& placement) {
   if (placement.merge == 1) return plural(placement.workers, "worker");
   return fmt::format("{}, computed {} at a time by {}", plural(placement.workers, "worker"),
-                     placement.merge, plural(placement.ranks(), "rank"));
+                     placement.merge, plural(placement.worker_ranks(), "rank"));
 }
 
 std::string describe(const Job& job) {
@@ -33,9 +49,6 @@ std::string describe(const Job& job) {
   const auto replica = job.model().make(job.model_settings());
   const std::size_t parameters = replica->params().size();
   const Section& aggregate = config.at("aggregate");
-  const Cost cost = Registry<AllReduce>::instance()
-                        .make(aggregate.component(), aggregate.options())
-                        ->cost(job.placement().ranks(), parameters);
   const StepPlan& plan = job.plan();
   std::vector<std::vector<std::string>> rows{
       {"model", fmt::format("{}: {} parameters in {} layers", config.at("model").chosen(),
@@ -50,9 +63,9 @@ std::string describe(const Job& job) {
       {"batch", fmt::format("{} a worker, {} in all", job.local_batch(), job.global_batch())},
       {"steps", fmt::format("{} in {:g} epochs, {} in the first", plan.steps(), plan.epochs(),
                             plan.steps_in_epoch(0))},
-      {"sent a step", fmt::format("{} by the busiest rank, {} by all ({} {})",
-                                  format_size(cost.bytes_most), format_size(cost.bytes_all),
-                                  config.at("sync").component(), aggregate.component())}};
+      {"strategy",
+       fmt::format("{}, via {}", config.at("sync").component(), aggregate.own().text("via"))},
+      exchange(job, parameters)};
   std::string text;
   for (const auto& row : rows) text += fmt::format("{:<12} {}\n", row[0], row[1]);
   for (const auto& remark : replica->remarks()) text += fmt::format("{:<12} {}\n", "note", remark);
