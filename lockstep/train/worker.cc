@@ -78,6 +78,9 @@ TrainResult Worker::run() {
         standing_.step = turn.step;
         standing_.epoch = job_.plan().at(turn.step).epochs;
       }
+      standing_.seconds = seconds_before_ + transport_.now() - began_;
+      standing_.bytes = bytes_before_ + static_cast<double>(learner_.bytes_sent());
+      if (reporter_ != nullptr) reporter_->alive(standing_);
       // Where workers are not in step, they meet only when there is nothing left to do before.
       const bool meets = !turn.trains || (in_step && (learner_.consistent() || at_meeting_));
       if (meets) meet(result);
@@ -120,9 +123,6 @@ void Worker::learn(std::int64_t step, Batch& batch) {
     closed_ = true;
     learner_.close();
   }
-  standing_.seconds = seconds_before_ + transport_.now() - began_;
-  standing_.bytes = bytes_before_ + static_cast<double>(learner_.bytes_sent());
-  if (reporter_ != nullptr) reporter_->alive(standing_);
 }
 
 // All workers are here, at the same step.

@@ -1,58 +1,15 @@
 // `lockstep train` as a user meets it. The model is softmax regression or a small MLP on a few
 // hundred shapes, so that a run takes a second.
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
-#include <signal.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <filesystem>
-#include <fstream>
-#include <sstream>
-
-#include <nlohmann/json.hpp>
-
-#include "tests/apps/program.h"
+#include "tests/apps/training_runs.h"
 
 namespace lockstep {
 namespace {
 
-namespace fs = std::filesystem;
 using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-class Train : public testing::Test {
- protected:
-  Train() : folder_(fs::temp_directory_path() / ("lockstep-train-" + std::to_string(getpid()))) {
-    fs::create_directories(folder_);
-  }
-  ~Train() override { fs::remove_all(folder_); }
-
-  std::string run(const std::string& name) const { return (folder_ / name).string(); }
-  // A short run into its own directory.
-  Outcome train(const std::string& name, const std::string& more = "") const {
-    return lockstep("train --out " + run(name) + " " + kSmall + more);
-  }
-  std::string content(const std::string& path) const {
-    std::ifstream file(folder_ / path, std::ios::binary);
-    std::stringstream text;
-    text << file.rdbuf();
-    return text.str();
-  }
-  std::vector<nlohmann::json> metrics(const std::string& name) const {
-    std::istringstream lines(content(name + "/metrics.jsonl"));
-    std::vector<nlohmann::json> all;
-    for (std::string line; std::getline(lines, line);) all.push_back(nlohmann::json::parse(line));
-    return all;
-  }
-
-  static constexpr const char* kSmall =
-      "--preset default --set model.name=mlp --set model.widths=16 --set data.samples=400 --set "
-      "data.test=100 "
-      "--set train.epochs=2 --set train.local_batch=20 --set optim.lr=0.01 --workers 2 ";
-  fs::path folder_;
-};
+class Train : public TrainingRuns {};
 
 TEST_F(Train, LeavesEverythingARunIsMadeOf) {
   const Outcome outcome = train("a");
@@ -111,26 +68,6 @@ TEST_F(Train, ConfigurationOfARunRepeatsIt) {
   EXPECT_EQ(again.code, 0) << again.text;
   EXPECT_TRUE(content("a/weights.npy") == content("b/weights.npy"));
   EXPECT_EQ(content("a/config.toml"), content("b/config.toml"));
-}
-
-// Starts a run and kills it when it has written `lines` lines of metrics.
-void kill_after(const std::string& arguments, const std::string& metrics, int lines, int signal) {
-  const pid_t child = fork();
-  if (child == 0) {
-    const std::string command =
-        "exec '" + std::string(LOCKSTEP_PROGRAM) + "' " + arguments + " >/dev/null 2>&1 </dev/null";
-    execl("/bin/sh", "sh", "-c", command.c_str(), nullptr);
-    _exit(127);
-  }
-  for (int status = 0; waitpid(child, &status, WNOHANG) == 0;) {
-    std::ifstream file(metrics);
-    int seen = 0;
-    for (std::string line; std::getline(file, line);) ++seen;
-    if (seen < lines) continue;
-    kill(child, signal);
-    waitpid(child, &status, 0);
-    return;
-  }
 }
 
 constexpr const char* kLong =
