@@ -35,7 +35,8 @@ Config run_configuration(const RunArguments& arguments, const std::string& resum
       throw ConfigError("--resume takes the configuration of the run; change it with --set");
     }
     config.read_file(find_run(resumed).config());
-    config.set({"cluster.world="});  // another world may go on with it
+    // Another world may go on with it; but what was simulated stays so unless the user says.
+    if (config.at("cluster").own().text("world") != "sim") config.set({"cluster.world="});
     workers_before = config.at("cluster").own().integer("workers");
   } else if (!arguments.preset.empty() || arguments.file.empty()) {
     const Preset& start = preset(arguments.preset.empty() ? "default" : arguments.preset);

@@ -10,6 +10,7 @@
 #include "lockstep/train/batch_source.h"
 #include "lockstep/train/interrupt.h"
 #include "lockstep/train/ledgers.h"
+#include "lockstep/train/start_line.h"
 
 namespace lockstep {
 namespace {
@@ -27,7 +28,8 @@ Worker::Worker(Transport& transport, const Job& job, RunPaths paths)
       learner_(transport, job),
       early_stopping_(job.config().at("train").own().integer("patience"),
                       job.config().at("train").own().real("least_gain")),
-      began_(transport.now()) {}
+      began_(transport.now()),
+      lines_up_(wants_arrivals(job) && job.config().at("cluster").own().text("world") == "sim") {}
 
 std::vector<std::string> Worker::resume() {
   const auto checkpoint =
@@ -69,6 +71,7 @@ TrainResult Worker::run() {
       ahead.emplace(transport_, kBatchTag, own_steps_, in_step ? total : kNoEnd, fill);
     }
     Batch own;
+    if (lines_up_) line_up(learner_.group());
     while (standing_.step < total && !result.interrupted && !result.stopped_early) {
       const Turn turn = learner_.next(standing_.step, next_meeting());
       if (turn.trains) {
@@ -139,6 +142,7 @@ void Worker::meet(TrainResult& result) {
   result.interrupted = !last && agreed_to_stop();
   if (!last && !result.stopped_early && (result.interrupted || due("checkpoint_every", saved_))) {
     save_checkpoint();
+    if (lines_up_) line_up(learner_.group());
   }
 }
 

@@ -75,6 +75,7 @@ class Worker {
   double began_;
   double seconds_before_ = 0;  // of earlier sittings
   double bytes_before_ = 0;
+  const bool lines_up_;  // is there a clock to go on by in the same way after every checkpoint?
 };
 
 }  // namespace lockstep

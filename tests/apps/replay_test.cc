@@ -1,4 +1,6 @@
 // Asynchronous runs as a user meets them: their record, its replay, and what is reported of them.
+#include <algorithm>
+
 #include "tests/apps/training_runs.h"
 
 namespace lockstep {
@@ -148,6 +150,30 @@ TEST_F(Replay, EveryRunReportsByWorker) {
     }
   }
 }
+
+#ifdef LOCKSTEP_HAVE_SIM
+// Taken up from the checkpoint in the middle, as after a crash that lost everything since.
+TEST_F(Replay, ResumingOnSimIsNeverHavingStopped) {
+  for (const std::string strategy : {"asynchronous", "stale-synchronous", "gossip", "elastic"}) {
+    const std::string more =
+        " --world sim --workers 4 --set cluster.slow=1=1.7 --set "
+        "cluster.jitter=0.3 --set train.keep=3 --set sync.name=" +
+        strategy + (strategy == "elastic" ? " --set sync.asynchronous=true" : "");
+    ASSERT_EQ(train(strategy, more).code, 0);
+    const std::string whole = content(strategy + "/weights.npy");
+    std::vector<fs::path> saved;
+    for (const auto& entry : fs::directory_iterator(folder_ / strategy / "checkpoint")) {
+      saved.push_back(entry.path());
+    }
+    ASSERT_GE(saved.size(), 2u);
+    fs::remove(*std::ranges::max_element(saved));
+    fs::remove(folder_ / strategy / "summary.json");
+    const Outcome resumed = lockstep("train --resume " + run(strategy));
+    ASSERT_EQ(resumed.code, 0) << resumed.text;
+    EXPECT_TRUE(content(strategy + "/weights.npy") == whole) << strategy;
+  }
+}
+#endif
 
 }  // namespace
 }  // namespace lockstep
