@@ -35,6 +35,7 @@ Trained train(const Job& job) {
     Learner learner(rank, job);
     const auto params = learner.replica().params();
     if (rank.rank() == 0) trained.before.assign(params.begin(), params.end());
+    learner.start();
     BatchSource source(job, rank.rank());
     Batch batch;
     for (std::int64_t step = 0; step < job.plan().steps(); ++step) {
@@ -42,6 +43,7 @@ Trained train(const Job& job) {
       learner.learn(step, step, batch, false);
     }
     if (rank.rank() == 0) trained.after.assign(params.begin(), params.end());
+    learner.rest();
   });
   return trained;
 }
@@ -116,6 +118,24 @@ TEST(TrainingAgainstTorch, WorkersWithoutBatchNormAreOneWorker) {
       ASSERT_NEAR(alone.after[i], together.after[i], 2e-5) << model << " " << i;
     }
   }
+}
+
+TEST(TrainingAgainstTorch, WorkersThatShareBatchNormAreOneWorker) {
+  Config one = config_of(1, "resnet"), three = config_of(3, "resnet");
+  for (Config* config : {&one, &three}) {
+    config->set({"model.depth=8", "optim.lr=0.01", "train.steps=4"});
+  }
+  Config apart = three;
+  three.set({"train.batch_norm=shared"});
+  const auto alone = train(Job(one, {noise(50), {}}, 0));
+  const auto together = train(Job(three, {noise(50), {}}, 0));
+  const auto by_themselves = train(Job(apart, {noise(50), {}}, 0));
+  double furthest = 0;
+  for (std::size_t i = 0; i < alone.after.size(); ++i) {
+    ASSERT_NEAR(alone.after[i], together.after[i], 1e-4) << i;
+    furthest = std::max(furthest, std::abs(double(alone.after[i]) - by_themselves.after[i]));
+  }
+  EXPECT_GT(furthest, 1e-3) << "the test would not see the difference";
 }
 
 TEST(TrainingAgainstTorch, MergedWorkersKeepTheirOwnBatchNorm) {
