@@ -3,17 +3,13 @@
 namespace lockstep {
 namespace {
 
-// Puts the average in the place of every vector it is shown. Counts of updates stay as they are.
-class MemoryAverage : public StateVisitor {
+class FloatSpans : public StateVisitor {
  public:
-  explicit MemoryAverage(Communicator& communicator) : communicator_(communicator) {}
-  void floats(std::string_view, std::span<float> values) override { communicator_.average(values); }
+  void floats(std::string_view, std::span<float> values) override { spans.push_back(values); }
   void integer(std::string_view, std::int64_t&) override {}
   void real(std::string_view, double&) override {}
   void bytes(std::string_view, std::vector<std::byte>&) override {}
-
- private:
-  Communicator& communicator_;
+  std::vector<std::span<float>> spans;
 };
 
 }  // namespace
@@ -32,9 +28,14 @@ OptimizerMemory memory_option(const Options& options) {
   return name == "average" ? OptimizerMemory::kAverage : OptimizerMemory::kLocal;
 }
 
+std::vector<std::span<float>> memory_of(Optimizer& optimizer) {
+  FloatSpans memory;
+  optimizer.state(memory);
+  return memory.spans;
+}
+
 void average_memory(Optimizer& optimizer, Communicator& communicator) {
-  MemoryAverage average(communicator);
-  optimizer.state(average);
+  for (const std::span<float> values : memory_of(optimizer)) communicator.average(values);
 }
 
 }  // namespace lockstep

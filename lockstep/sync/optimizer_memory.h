@@ -18,7 +18,10 @@ enum class OptimizerMemory {
 void add_memory_option(OptionSet& options, const std::string& fallback = "local");
 OptimizerMemory memory_option(const Options& options);
 
-// Collective over the communicator's members.
+// The vectors that the memory consists of; valid until the optimizer is prepared or reset.
+std::vector<std::span<float>> memory_of(Optimizer& optimizer);
+
+// Collective over the communicator's members. Counts of updates stay as they are.
 void average_memory(Optimizer& optimizer, Communicator& communicator);
 
 }  // namespace lockstep

@@ -6,6 +6,7 @@
 #include "lockstep/base/error.h"
 #include "lockstep/collective/reduce_op.h"
 #include "lockstep/server/shard_map.h"
+#include "lockstep/sync/optimizer_memory.h"
 
 namespace lockstep {
 namespace {
@@ -14,16 +15,6 @@ constexpr std::size_t kBlock = 4096;  // floats: gradients, weights and velocity
 
 // What a meeting is for; members that come for different reasons are told.
 enum Kind : std::uint64_t { kShare = 1 << 16, kUpdate, kUpdated, kMemory, kCopied };
-
-// The vectors that an optimizer's state consists of.
-class FloatSpans : public StateVisitor {
- public:
-  void floats(std::string_view, std::span<float> values) override { spans.push_back(values); }
-  void integer(std::string_view, std::int64_t&) override {}
-  void real(std::string_view, double&) override {}
-  void bytes(std::string_view, std::vector<std::byte>&) override {}
-  std::vector<std::span<float>> spans;
-};
 
 }  // namespace
 
@@ -67,9 +58,7 @@ void SharedUpdate::step(std::int64_t index, const Rates& rates, Replica& replica
 }
 
 void SharedUpdate::complete(Optimizer& optimizer) {
-  FloatSpans memory;
-  optimizer.state(memory);
-  for (const std::span<float> mine : memory.spans) {
+  for (const std::span<float> mine : memory_of(optimizer)) {
     space_.meet({mine.data(), mine.size_bytes(), kMemory});
     // Everybody hands its own slice to all others.
     for (int i = 0; i < space_.size(); ++i) {
