@@ -18,9 +18,10 @@ if(LOCKSTEP_CCACHE AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
 endif()
 
 add_library(lockstep_flags INTERFACE)
-# Contracting a*b+c to one rounding would make results depend on the instruction set.
+# Contracting a*b+c to one rounding would make results depend on the instruction set. A square root
+# that may set errno cannot be vectorised: Adam would take several times as long.
 target_compile_options(lockstep_flags INTERFACE -Wall -Wextra -Wpedantic -Wshadow
-  -Wnon-virtual-dtor -Woverloaded-virtual -ffp-contract=off)
+  -Wnon-virtual-dtor -Woverloaded-virtual -ffp-contract=off -fno-math-errno)
 if(LOCKSTEP_WERROR)
   target_compile_options(lockstep_flags INTERFACE -Werror)
 endif()
@@ -36,10 +37,18 @@ if(LOCKSTEP_SANITIZE)
   endif()
 endif()
 
-# lockstep_library(<folder> [SOURCES ...] [USES folders ...]): every .cc of the folder, or SOURCES.
+# Parses cmake/precompiled.h for all others. A compiler takes the result only where every macro it
+# was made with is defined: so this has no more of them than any.
+file(WRITE ${PROJECT_BINARY_DIR}/precompiled.cc "")
+add_library(lockstep_precompiled OBJECT ${PROJECT_BINARY_DIR}/precompiled.cc)
+target_link_libraries(lockstep_precompiled PRIVATE lockstep_flags fmt::fmt)
+target_precompile_headers(lockstep_precompiled PRIVATE ${PROJECT_SOURCE_DIR}/cmake/precompiled.h)
+
+# lockstep_library(<folder> [SOURCES ...] [USES folders ...] [PRECOMPILE headers ...]): every .cc of
+# the folder, or SOURCES; with headers of its own precompiled, or cmake/precompiled.h.
 # Objects, not an archive: a linker would drop files from an archive that only register themselves.
 function(lockstep_library folder)
-  cmake_parse_arguments(ARG "" "" "SOURCES;USES" ${ARGN})
+  cmake_parse_arguments(ARG "" "" "SOURCES;USES;PRECOMPILE" ${ARGN})
   if(NOT ARG_SOURCES)
     file(GLOB ARG_SOURCES CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${folder}/*.cc)
   endif()
@@ -49,6 +58,11 @@ function(lockstep_library folder)
   foreach(used ${ARG_USES})
     target_link_libraries(lockstep_${folder} PUBLIC lockstep_${used})
   endforeach()
+  if(ARG_PRECOMPILE)
+    target_precompile_headers(lockstep_${folder} PRIVATE ${ARG_PRECOMPILE})
+  else()
+    target_precompile_headers(lockstep_${folder} REUSE_FROM lockstep_precompiled)
+  endif()
   set_property(TARGET lockstep_${folder} PROPERTY LOCKSTEP_USES "${ARG_USES}")
   set_property(GLOBAL APPEND PROPERTY LOCKSTEP_FOLDERS ${folder})
 endfunction()

@@ -19,7 +19,7 @@ struct Match : Cases... {
 template <class... Cases>
 Match(Cases...) -> Match<Cases...>;
 
-std::string quoted(std::string_view text) {
+std::string toml_string(std::string_view text) {
   std::string out = "\"";
   for (const char c : text) {
     if (c == '"' || c == '\\') out += '\\';
@@ -74,20 +74,20 @@ std::string to_text(const OptionValue& value) {
 }
 
 std::string to_toml(const OptionValue& value) {
-  return std::visit(
-      Match{[](const std::string& v) { return quoted(v); }, [](double v) { return real_text(v); },
-            [](const std::vector<double>& v) {
-              std::vector<std::string> items;
-              for (const double item : v) items.push_back(real_text(item));
-              return fmt::format("[{}]", fmt::join(items, ", "));
-            },
-            [](const std::vector<std::string>& v) {
-              std::vector<std::string> items;
-              for (const auto& item : v) items.push_back(quoted(item));
-              return fmt::format("[{}]", fmt::join(items, ", "));
-            },
-            [](const auto& v) { return to_text(v); }},
-      value);
+  return std::visit(Match{[](const std::string& v) { return toml_string(v); },
+                          [](double v) { return real_text(v); },
+                          [](const std::vector<double>& v) {
+                            std::vector<std::string> items;
+                            for (const double item : v) items.push_back(real_text(item));
+                            return fmt::format("[{}]", fmt::join(items, ", "));
+                          },
+                          [](const std::vector<std::string>& v) {
+                            std::vector<std::string> items;
+                            for (const auto& item : v) items.push_back(toml_string(item));
+                            return fmt::format("[{}]", fmt::join(items, ", "));
+                          },
+                          [](const auto& v) { return to_text(v); }},
+                    value);
 }
 
 Option::Option(std::string name, OptionValue fallback, std::string sentence)

@@ -17,6 +17,13 @@ namespace {
 constexpr char kUnit = '\x1f';    // between key and value
 constexpr char kRecord = '\x1e';  // behind a fact
 
+// What stands before the first mark and what after it, which is nothing where there is none.
+std::pair<std::string_view, std::string_view> cut(std::string_view text, char mark) {
+  const auto at = text.find(mark);
+  if (at == std::string_view::npos) return {text, {}};
+  return {text.substr(0, at), text.substr(at + 1)};
+}
+
 // "ranks 0, 2 say \"ring\"; rank 1 says \"tree\""
 std::string who_says_what(const Group& group, const std::vector<std::string>& values) {
   std::map<std::string, std::vector<int>> ranks;
@@ -74,12 +81,10 @@ std::string RunFacts::text() const {
 std::vector<std::pair<std::string, std::string>> RunFacts::parse(std::string_view text) {
   std::vector<std::pair<std::string, std::string>> facts;
   while (!text.empty()) {
-    const auto end = std::min(text.find(kRecord), text.size());
-    const std::string_view fact = text.substr(0, end);
-    const auto middle = std::min(fact.find(kUnit), fact.size());
-    facts.emplace_back(fact.substr(0, middle),
-                       middle < fact.size() ? fact.substr(middle + 1) : std::string_view());
-    text.remove_prefix(std::min(end + 1, text.size()));
+    const auto [fact, rest] = cut(text, kRecord);
+    const auto [key, value] = cut(fact, kUnit);
+    facts.emplace_back(key, value);
+    text = rest;
   }
   return facts;
 }

@@ -8,9 +8,6 @@
 
 #include "lockstep/model/norm_kernels.h"
 
-// Vectors are passed between functions of one file only, so their calling convention is no matter.
-#pragma GCC diagnostic ignored "-Wpsabi"
-
 namespace lockstep {
 namespace {
 
