@@ -22,7 +22,7 @@ inline std::int64_t train_until(Learner& learner, BatchSource& source, std::int6
   for (;;) {
     const Turn turn = learner.next(done, until);
     if (!turn.trains) return turn.step;
-    source.fill(own, batch);
+    source.fill(turn, own, batch);
     learner.learn(turn.step, own++, batch, turn.step + 1 == until);
     done = turn.step + 1;
   }

@@ -19,6 +19,7 @@ struct ServerHeader {
   std::uint32_t kind = 0;
   std::int32_t worker = 0;     // whose message or answer it is
   std::int64_t clock = 0;      // of a push: the worker's steps; of an answer: what the rule says
+  std::int64_t owner = 0;      // the worker whose batch of that step it is about, if that matters
   std::int64_t version = 0;    // of the parameters: updates the shard had applied
   std::int64_t limit = 0;      // of a request: how far workers may go before they meet
   std::int64_t staleness = 0;  // of an answer: how old what the push was made from had become

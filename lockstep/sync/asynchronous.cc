@@ -1,7 +1,9 @@
 // Asynchronous SGD (Dean et al. 2012, Downpour): nobody waits for anybody. A worker pushes its
 // gradient to the parameter server, which updates at once, w ← w − η·g, and takes home what the
-// parameters are by then. Meanwhile others have pushed too: a gradient's staleness is the number of
-// updates that its shard has applied since the worker took the parameters it was made from.
+// parameters are by then. As M such updates come where a synchronous run has one with the mean of
+// their gradients, each takes 1/M of the rate unless told otherwise. Meanwhile others have pushed
+// too: a gradient's staleness is the number of updates that its shard has applied since the worker
+// took the parameters it was made from.
 //
 // Workers share the work: the first shard hands out tickets, one a step of one worker, until there
 // are none left before the next meeting. A slow worker takes fewer of them.
@@ -21,7 +23,7 @@ enum class Damping { kNone, kWorkers, kStaleness };
 
 struct AsynchronousOptions {
   std::int64_t max_staleness = -1;
-  Damping damping = Damping::kNone;
+  Damping damping = Damping::kWorkers;
 };
 
 class AsynchronousRule : public ShardRule {
@@ -89,12 +91,12 @@ class Asynchronous : public ServedStrategy {
   explicit Asynchronous(AsynchronousOptions options) : options_(options) {}
 
   SyncTraits traits() const override {
-    return {.all_reduce = false, .averages = false, .in_step = false};
+    return {.all_reduce = false, .averages = false, .in_step = false, .by_step = false};
   }
 
   Turn next(std::int64_t /*done*/, std::int64_t until) override {
     limit_ = until * workers();
-    if (!asked_) take(server().ask_one(0, {.kind = kClaim, .limit = limit_}));
+    if (!asked_) keep(server().ask_one(0, {.kind = kClaim, .limit = limit_}));
     if (ticket_ != kNoTicket) return {true, ticket_ / workers()};
     asked_ = false;
     meet();
@@ -102,7 +104,7 @@ class Asynchronous : public ServedStrategy {
   }
   void close() override { server().ask_one(0, {.kind = kClose}); }
 
-  void step(SyncStep& step) override { take(push(step, {.kind = kPush, .limit = limit_})); }
+  void step(SyncStep& step) override { keep(push(step, {.kind = kPush, .limit = limit_})); }
   void finish(SyncStep&) override { meet(); }
 
   std::unique_ptr<ShardRule> shard_rule(ShardSetup setup) const override {
@@ -110,7 +112,7 @@ class Asynchronous : public ServedStrategy {
   }
 
  private:
-  void take(const ServerHeader& answer) {
+  void keep(const ServerHeader& answer) {
     ticket_ = answer.clock;
     handed_out_ = answer.limit;
     asked_ = true;
@@ -128,9 +130,9 @@ OptionSet asynchronous_options() {
                "pushes made from parameters that are older are rejected and counted; -1: none")
       .at_least(-1);
   options
-      .text("damping", "none",
-            "what divides the rate: nothing, the number of workers, or a push's staleness + 1")
-      .one_of({"none", "workers", "staleness"});
+      .text("damping", "workers",
+            "what divides the rate: the number of workers, a push's staleness + 1, or nothing")
+      .one_of({"workers", "staleness", "none"});
   return options;
 }
 

@@ -16,13 +16,31 @@ void ServedStrategy::prepare(const SyncSetup& setup) {
 }
 
 ServerHeader ServedStrategy::push(SyncStep& step, ServerHeader header) {
+  const auto answers = send_gradients(step, header, replica_->params());
+  take_up(answers);
+  return answers.front();
+}
+
+ServerHeader ServedStrategy::hand_in(SyncStep& step, ServerHeader header) {
+  return send_gradients(step, header, {}).front();
+}
+
+void ServedStrategy::take(const ServerHeader& header) {
+  take_up(exchange(header, {}, replica_->params()));
+}
+
+std::span<const ServerHeader> ServedStrategy::send_gradients(SyncStep& step, ServerHeader header,
+                                                             std::span<float> into) {
   part();
   header.set(step.rates);
   // What has overflowed would spoil the server's parameters for all.
   if (overflowed(*replica_)) std::ranges::fill(replica_->grads(), 0.0f);
-  const auto answers = exchange(header, replica_->grads(), replica_->params());
+  return exchange(header, replica_->grads(), into);
+}
+
+// New parameters have come. They are as old as the oldest of their slices.
+void ServedStrategy::take_up(std::span<const ServerHeader> answers) {
   replica_->apply_update();
-  // A push is as old as the oldest of its slices.
   std::int64_t age = 0;
   bool rejected = false;
   for (const ServerHeader& answer : answers) {
@@ -30,7 +48,6 @@ ServerHeader ServedStrategy::push(SyncStep& step, ServerHeader header) {
     rejected |= answer.rejected != 0;
   }
   staleness_.add(age, rejected);
-  return answers.front();
 }
 
 std::span<const ServerHeader> ServedStrategy::exchange(const ServerHeader& header,

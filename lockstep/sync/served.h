@@ -20,7 +20,10 @@ class ServedStrategy : public SyncStrategy {
  protected:
   // Pushes the gradients and takes the new parameters. Returns the first shard's answer.
   ServerHeader push(SyncStep& step, ServerHeader header);
-  // What a push is made of: hands the shards values, takes theirs, and keeps account.
+  // The two halves of it, for strategies between which something happens.
+  ServerHeader hand_in(SyncStep& step, ServerHeader header);
+  void take(const ServerHeader& header);
+  // What they are made of: hands the shards values, takes theirs, and keeps account.
   std::span<const ServerHeader> exchange(const ServerHeader& header, std::span<const float> values,
                                          std::span<float> into);
   // Collective: waits for all workers, then takes the server's model.
@@ -30,8 +33,13 @@ class ServedStrategy : public SyncStrategy {
   void part() { met_ = false; }  // after the meeting, with the next step
   ServerClient& server() { return *server_; }
   int workers() const { return communicator_->size(); }
+  int index() const { return communicator_->index(); }
+  StalenessRecord& record() { return staleness_; }
 
  private:
+  std::span<const ServerHeader> send_gradients(SyncStep& step, ServerHeader header,
+                                               std::span<float> into);
+  void take_up(std::span<const ServerHeader> answers);
   void wait_for_all();
   void account();
 

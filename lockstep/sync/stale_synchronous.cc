@@ -3,53 +3,84 @@
 //
 //   all updates of all workers up to clock c − s − 1   (the pre-window)
 //   all of its own                                     (read-my-writes)
-//   and whatever else has arrived                      (best effort)
+//   and whatever else has arrived                      (best effort; for s = 0 nothing)
 //
 // When all gradients of a clock are there, the server's optimizer takes the synchronous step with
 // their mean, summed in the order of the workers: s = 0 is synchronous SGD to the bit, and what a
 // shard's parameters become does not depend on who comes first. Gradients of clocks that are not
 // complete yet show in a read as plain SGD steps, −η/M·g.
+//
+// A worker that would have to wait for the slowest takes a step of it instead (FlexRR, Harlap et
+// al. 2016): the slowest's batch of that step, read under the same promise. So a worker that is
+// always slow does not hold up the others. The first shard keeps the list of who takes what
+// (work_list.h).
 #include <map>
 
 #include "lockstep/base/aligned.h"
 #include "lockstep/collective/reduce_op.h"
 #include "lockstep/sync/served.h"
+#include "lockstep/sync/work_list.h"
 
 namespace lockstep {
 namespace {
 
+constexpr std::uint32_t kPull = ServedStrategy::kPull;
 constexpr std::uint32_t kPush = ServedStrategy::kFirstKind;
+constexpr std::uint32_t kRead = kPush + 1;
+constexpr std::uint32_t kClose = kPush + 2;
+constexpr std::int64_t kNone = -1;
+
+struct StaleSynchronousOptions {
+  std::int64_t bound = 0;
+  bool help = true;
+};
 
 class StaleSynchronousRule : public ShardRule {
  public:
-  StaleSynchronousRule(ShardSetup setup, std::int64_t bound)
+  StaleSynchronousRule(ShardSetup setup, StaleSynchronousOptions options)
       : params_(setup.params.begin(), setup.params.end()),
         read_(params_),
         layers_(setup.layers.size()),
         optimizer_(std::move(setup.optimizer)),
-        bound_(bound),
-        clocks_(static_cast<std::size_t>(setup.workers)),
-        reads_(clocks_.size()) {}
+        bound_(options.bound),
+        first_(setup.shard == 0),
+        work_(setup.workers, options.bound, options.help),
+        reads_(static_cast<std::size_t>(setup.workers), kNone) {}
 
   void handle(const ServerHeader& header, std::span<const float> values,
               const Answer& answer) override {
-    const auto worker = static_cast<std::size_t>(header.worker);
-    if (header.kind != kPush && header.kind != ServedStrategy::kPull) throw cannot_answer(header);
-    if (header.kind == kPush) take(header, values);
-    reads_[worker] = header.kind;
+    if (header.kind == kPush) {
+      take(header, values);
+      if (first_) work_.ask(header.worker, header.limit);
+      if (!first_) answer(header.worker, {.kind = kPush}, {});
+    } else if (header.kind == kRead) {
+      reads_[static_cast<std::size_t>(header.worker)] = header.clock;
+    } else if (header.kind == kPull) {
+      answer(header.worker, {.kind = kPull, .version = complete_}, read_);
+    } else if (header.kind == kClose) {
+      work_.close();
+      answer(header.worker, {.kind = kClose}, {});
+    } else {
+      throw cannot_answer(header);
+    }
+    for (const WorkList::Given& given : work_.give(complete_)) {
+      const std::int64_t clock = given.item ? given.item->clock : kNone;
+      const std::int64_t owner = given.item ? given.item->owner : 0;
+      answer(given.worker, {.kind = kPush, .clock = clock, .owner = owner, .limit = work_.limit()},
+             {});
+    }
     for (std::size_t i = 0; i < reads_.size(); ++i) {
-      // The slowest worker has done complete_ clocks, or more; nobody reads beyond its window.
-      if (reads_[i] == 0 || complete_ < clocks_[i] - bound_) continue;
+      if (reads_[i] == kNone || complete_ < reads_[i] - bound_) continue;
       answer(static_cast<int>(i),
-             {.kind = reads_[i], .version = complete_, .staleness = clocks_[i] - complete_}, read_);
-      reads_[i] = 0;
+             {.kind = kRead, .version = complete_, .staleness = reads_[i] - complete_}, read_);
+      reads_[i] = kNone;
     }
   }
 
   void state(StateVisitor& visitor) override {
     visitor.floats("params", params_);
     visitor.integer("clock", complete_);
-    for (std::int64_t& clock : clocks_) clock = complete_;  // all meet before a state is taken
+    work_.start(complete_);  // all meet before a state is taken
     read_ = params_;
     StateScope optim(visitor, "optim");
     optimizer_->state(optim);
@@ -58,21 +89,25 @@ class StaleSynchronousRule : public ShardRule {
  private:
   struct Clock {
     Rates rates;
-    std::map<int, AlignedVector<float>> gradients;  // by worker
+    std::map<std::int64_t, AlignedVector<float>> gradients;  // by owner
   };
 
   void take(const ServerHeader& header, std::span<const float> values) {
-    std::int64_t& clock = clocks_[static_cast<std::size_t>(header.worker)];
-    if (header.clock != clock || values.size() != params_.size()) {
-      throw CommError("worker {} pushed clock {} to a shard that waits for {}", header.worker,
-                      header.clock, clock);
+    const auto workers = static_cast<std::int64_t>(reads_.size());
+    const bool known = header.clock >= complete_ && header.clock <= complete_ + bound_ &&
+                       header.owner >= 0 && header.owner < workers;
+    if (!known || values.size() != params_.size() ||
+        pending_[header.clock].gradients.contains(header.owner)) {
+      throw CommError("worker {} pushed {} values of worker {} at clock {} to a shard of {} at {}",
+                      header.worker, values.size(), header.owner, header.clock, params_.size(),
+                      complete_);
     }
-    Clock& pending = pending_[clock++];
+    Clock& pending = pending_[header.clock];
     pending.rates = header.rates();
-    pending.gradients[header.worker].assign(values.begin(), values.end());
+    pending.gradients[header.owner].assign(values.begin(), values.end());
     show(pending.rates, values);
     bool completed = false;
-    for (; !pending_.empty() && pending_.begin()->second.gradients.size() == clocks_.size();
+    for (; !pending_.empty() && pending_.begin()->second.gradients.size() == reads_.size();
          completed = true) {
       complete(pending_.begin()->second);
       pending_.erase(pending_.begin());
@@ -80,12 +115,13 @@ class StaleSynchronousRule : public ShardRule {
     if (!completed) return;
     read_ = params_;
     for (const auto& [at, open] : pending_) {
-      for (const auto& [worker, gradient] : open.gradients) show(open.rates, gradient);
+      for (const auto& [owner, gradient] : open.gradients) show(open.rates, gradient);
     }
   }
 
   void show(const Rates& rates, std::span<const float> gradient) {
-    const auto rate = static_cast<float>(rates.lr / static_cast<double>(clocks_.size()));
+    if (bound_ == 0) return;  // who reads late at a clock must see what the others saw
+    const auto rate = static_cast<float>(rates.lr / static_cast<double>(reads_.size()));
     for (std::size_t i = 0; i < read_.size(); ++i) read_[i] -= rate * gradient[i];
   }
 
@@ -104,41 +140,69 @@ class StaleSynchronousRule : public ShardRule {
   std::size_t layers_;
   std::unique_ptr<Optimizer> optimizer_;
   std::int64_t bound_;
-  std::int64_t complete_ = 0;         // clocks that all workers have pushed
-  std::vector<std::int64_t> clocks_;  // pushed, by worker
-  std::vector<std::uint32_t> reads_;  // by worker: what waits for an answer, or 0
+  bool first_;                 // does this shard keep the list of work?
+  std::int64_t complete_ = 0;  // clocks of which all gradients are here
+  WorkList work_;
+  std::vector<std::int64_t> reads_;  // by worker: the clock it waits to read at, or kNone
   std::map<std::int64_t, Clock> pending_;
 };
 
 class StaleSynchronous : public ServedStrategy {
  public:
-  explicit StaleSynchronous(std::int64_t bound) : bound_(bound) {}
+  explicit StaleSynchronous(StaleSynchronousOptions options) : options_(options) {}
 
-  SyncTraits traits() const override { return {.all_reduce = false, .averages = false}; }
+  SyncTraits traits() const override {
+    return {.all_reduce = false, .averages = false, .in_step = false};
+  }
+
+  Turn next(std::int64_t done, std::int64_t until) override {
+    if (!under_way_) {  // the first step is one's own
+      under_way_ = true;
+      item_ = done;
+      owner_ = index();
+      limit_ = until;
+      record().add(0, false);
+    }
+    if (item_ != kNone) return {true, item_, owner_ == index() ? -1 : owner_};
+    under_way_ = false;
+    meet();
+    return {false, limit_};
+  }
+  void close() override { server().ask_one(0, {.kind = kClose}); }
+
   void step(SyncStep& step) override {
-    push(step, {.kind = kPush, .clock = step.index});
-    if (step.meeting) meet();
+    const ServerHeader given =
+        hand_in(step, {.kind = kPush, .clock = item_, .owner = owner_, .limit = limit_});
+    item_ = given.clock;
+    owner_ = static_cast<int>(given.owner);
+    if (item_ == kNone) limit_ = given.limit;
+    if (item_ != kNone) take({.kind = kRead, .clock = item_});
   }
   void finish(SyncStep&) override { meet(); }
 
   std::unique_ptr<ShardRule> shard_rule(ShardSetup setup) const override {
-    return std::make_unique<StaleSynchronousRule>(std::move(setup), bound_);
+    return std::make_unique<StaleSynchronousRule>(std::move(setup), options_);
   }
 
  private:
-  std::int64_t bound_;
+  StaleSynchronousOptions options_;
+  bool under_way_ = false;  // between two meetings?
+  std::int64_t item_ = kNone, limit_ = 0;
+  int owner_ = 0;  // of the batch to take
 };
 
 OptionSet stale_synchronous_options() {
   OptionSet options;
   options.integer("bound", 4, "s, how many steps a worker may be ahead of the slowest").at_least(0);
+  options.flag("help", true, "a worker that would have to wait takes a step of the slowest");
   return options;
 }
 
 const Registration<SyncStrategy> kStaleSynchronous{
     "stale-synchronous", "Workers may be a few steps ahead of the slowest, and no more.",
     stale_synchronous_options(), [](const Options& options) {
-      return std::make_unique<StaleSynchronous>(options.integer("bound"));
+      return std::make_unique<StaleSynchronous>(
+          StaleSynchronousOptions{options.integer("bound"), options.flag("help")});
     }};
 
 }  // namespace

@@ -45,6 +45,7 @@ struct SyncStep {
 struct Turn {
   bool trains = true;
   std::int64_t step = 0;  // to take; before a meeting: how many are done
+  int helps = -1;         // the worker whose batch of that step to take, if not one's own
 };
 
 // How old what pushes were made from had become when they reached the server.
@@ -65,6 +66,7 @@ struct SyncTraits {
   bool merges = false;      // may workers be computed together as one large batch?
   bool resizes = false;     // may a run go on with another number of workers?
   bool in_step = true;      // do all workers take the same number of steps?
+  bool by_step = true;      // has every step its batches, one a worker, whoever computes them?
   bool every_step = false;  // do all workers wait for each other in every step?
   bool apart = false;       // does each household train a model of its own?
 };

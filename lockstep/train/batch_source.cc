@@ -11,6 +11,13 @@ BatchSource::BatchSource(const Job& job, int rank) : job_(job) {
   }
 }
 
+void BatchSource::fill(const Turn& turn, std::int64_t own, Batch& batch) {
+  if (turn.helps < 0) return fill(job_.traits().by_step ? turn.step : own, batch);
+  auto& other = others_[turn.helps];
+  if (!other) other = std::make_unique<BatchSource>(job_, turn.helps);
+  other->fill(turn.step, batch);
+}
+
 void BatchSource::fill(std::int64_t step, Batch& batch) {
   const StepPosition at = job_.plan().at_or_beyond(step);
   // Workers of a rank that share batch-norm statistics are one part.

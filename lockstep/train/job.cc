@@ -80,6 +80,12 @@ void Job::settle_statistics() {
                       : models_ > 1 ? " of a group, which has a model of its own"
                                     : "");
   }
+  if (statistics_workers_ > merge && !traits().in_step) {
+    throw ConfigError(
+        "[train] batch_norm = \"shared\": workers of sync \"{}\" do not take their steps "
+        "together; choose batch_norm = \"local\"",
+        config_.at("sync").component());
+  }
 }
 
 void Job::share_out_samples() {

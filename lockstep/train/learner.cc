@@ -88,7 +88,7 @@ void Learner::check_loss(double loss, std::int64_t step, const Rates& rates) con
 // worker has it.
 float Learner::weight_of(std::int64_t step, std::size_t samples) const {
   const auto own = static_cast<double>(samples);
-  if (!job_.traits().in_step) {  // nobody knows who else takes part
+  if (!job_.traits().by_step) {  // nobody knows who else takes part
     return static_cast<float>(own / static_cast<double>(job_.plan().at(step).local_batch));
   }
   const Placement& placement = job_.placement();

@@ -2,23 +2,15 @@
 
 #include <algorithm>
 #include <limits>
-#include <optional>
 
 #include "lockstep/data/npy.h"
-#include "lockstep/data/prefetch.h"
 #include "lockstep/train/arrival_file.h"
-#include "lockstep/train/batch_source.h"
+#include "lockstep/train/batch_supply.h"
 #include "lockstep/train/interrupt.h"
 #include "lockstep/train/ledgers.h"
 #include "lockstep/train/start_line.h"
 
 namespace lockstep {
-namespace {
-
-constexpr Tag kBatchTag = 32;
-constexpr std::int64_t kNoEnd = std::numeric_limits<std::int64_t>::max() / 2;
-
-}  // namespace
 
 Worker::Worker(Transport& transport, const Job& job, RunPaths paths)
     : transport_(transport),
@@ -61,22 +53,15 @@ std::vector<std::string> Worker::remarks() const {
 TrainResult Worker::run() {
   const std::int64_t total = job_.plan().steps();
   const bool in_step = job_.traits().in_step;
-  BatchSource source(job_, transport_.rank());
-  const auto fill = [&](std::int64_t step, Batch& batch) { source.fill(step, batch); };
   TrainResult result;
   learner_.start();
   {
-    std::optional<Prefetcher> ahead;
-    if (job_.config().at("train").own().flag("prefetch")) {
-      ahead.emplace(transport_, kBatchTag, own_steps_, in_step ? total : kNoEnd, fill);
-    }
-    Batch own;
+    BatchSupply batches(transport_, job_, standing_.step, own_steps_);
     if (lines_up_) line_up(learner_.group());
     while (standing_.step < total && !result.interrupted && !result.stopped_early) {
       const Turn turn = learner_.next(standing_.step, next_meeting());
       if (turn.trains) {
-        if (!ahead) fill(own_steps_, own);
-        learn(turn.step, ahead ? ahead->next() : own);
+        learn(turn.step, batches.take(turn, own_steps_));
       } else {
         standing_.step = turn.step;
         standing_.epoch = job_.plan().at(turn.step).epochs;
@@ -88,7 +73,7 @@ TrainResult Worker::run() {
       const bool meets = !turn.trains || (in_step && (learner_.consistent() || at_meeting_));
       if (meets) meet(result);
     }
-    if (ahead) result.waited = ahead->waited();
+    result.waited = batches.waited();
   }
   if (!result.interrupted) finish(result);
   take_stock(result);

@@ -21,7 +21,8 @@ constexpr std::uint32_t kClose = kPush + 2;
 constexpr std::int64_t kNoTicket = -1;
 constexpr std::int64_t kPlenty = 1000;
 
-RuleUnderTest asynchronous(int workers, const Settings& settings = {}) {
+// The rate is not divided unless the settings say so.
+RuleUnderTest asynchronous(int workers, const Settings& settings = {{"damping", "none"}}) {
   return make_rule("asynchronous", settings, workers, {0, 100});
 }
 
@@ -61,7 +62,7 @@ TEST(AsynchronousRule, StalenessCountsUpdatesSinceTheWorkerTookItsParameters) {
 }
 
 TEST(AsynchronousRule, WhatIsTooOldIsRejectedAndCountsAsNoUpdate) {
-  auto rule = asynchronous(3, {{"max_staleness", "1"}});
+  auto rule = asynchronous(3, {{"max_staleness", "1"}, {"damping", "none"}});
   push(rule, 0, 1);
   const Reply old = push(rule, 1, 2);
   EXPECT_EQ(old.header.staleness, 1);
@@ -77,7 +78,7 @@ TEST(AsynchronousRule, WhatIsTooOldIsRejectedAndCountsAsNoUpdate) {
 }
 
 TEST(AsynchronousRule, DampingDividesTheRate) {
-  auto by_workers = asynchronous(4, {{"damping", "workers"}});
+  auto by_workers = asynchronous(4, {});  // the default
   EXPECT_THAT(push(by_workers, 0, 8).values, ElementsAre(-2, 102));
   auto by_staleness = asynchronous(4, {{"damping", "staleness"}});
   EXPECT_THAT(push(by_staleness, 0, 8).values, ElementsAre(-8, 108));
