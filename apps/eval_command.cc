@@ -29,6 +29,7 @@ void evaluate(const Arguments& arguments) {
   RunArguments run;
   run.settings = arguments.settings;
   run.world = "threads";
+  run.settings.emplace_back("cluster.cluster_file=");
   const Config config = run_configuration(run, arguments.directory);
   const auto world = make_world(config);
   const RunEvaluation found = evaluate_run(*world, config, arguments.directory);

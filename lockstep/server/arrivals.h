@@ -21,7 +21,6 @@ class Arrivals {
   int next() const;
   // A DataError if it is a replay and somebody else was next.
   void note(int from);
-  std::int64_t count() const { return count_; }  // noted so far
   // Those noted since the last call.
   std::vector<int> take_noted();
 
@@ -29,7 +28,7 @@ class Arrivals {
   bool replays_ = false;
   std::vector<int> order_;  // of a replay
   std::vector<int> noted_;
-  std::int64_t count_ = 0;
+  std::int64_t count_ = 0;  // noted so far
 };
 
 }  // namespace lockstep

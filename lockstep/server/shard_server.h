@@ -22,7 +22,6 @@ class ShardServer {
   void serve(Transport& transport);
 
   // Between two calls of serve(), or while no worker has a request under way.
-  ShardRule& rule() { return *rule_; }
   Arrivals& arrivals() { return arrivals_; }
   void state(StateVisitor& visitor);
 

@@ -18,7 +18,7 @@ constexpr std::uint32_t kMove = kFirstOwn + 1;
 constexpr double kShare = 0.9;  // the paper's β = αM
 
 struct ElasticOptions {
-  std::int64_t period = 10;
+  std::int64_t period = 4;
   double pull = -1;
 
   bool due(std::int64_t step) const { return (step + 1) % period == 0; }
@@ -117,6 +117,8 @@ class AsynchronousElastic : public ServedStrategy {
     show_centre(last, centre_);
   }
   void show_model(SyncStep& step) override { show_centre(step, centre_); }
+  const StalenessRecord* staleness() const override { return nullptr; }  // no gradient is pushed
+  void state(StateVisitor& visitor) override { visitor.floats("centre", centre_); }
 
   std::unique_ptr<ShardRule> shard_rule(ShardSetup setup) const override {
     return std::make_unique<ElasticRule>(setup, options_.alpha(setup.workers));
@@ -130,7 +132,7 @@ class AsynchronousElastic : public ServedStrategy {
 
 OptionSet elastic_options() {
   OptionSet options;
-  options.integer("period", 10, "τ, steps between two pulls").at_least(1);
+  options.integer("period", 4, "τ, steps between two pulls").at_least(1);
   options.real("pull", -1, "α, the strength of a pull; negative: 0.9 divided by the workers")
       .at_least(-1)
       .at_most(1);

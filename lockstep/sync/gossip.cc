@@ -40,10 +40,8 @@ class Gossip : public SyncStrategy {
   }
 
   void before(const SyncStep&, Batch&) override {
-    const double began = transport_->now();
     while (inbox_->look()) mix();
     inbox_->end_look();
-    communicator_->account().communicating += transport_->now() - began;
   }
 
   void step(SyncStep& step) override {
@@ -172,7 +170,7 @@ class Gossip : public SyncStrategy {
 
 OptionSet gossip_options() {
   OptionSet options;
-  options.real("probability", 0.1, "p, with which a worker sends its model to another after a step")
+  options.real("probability", 0.3, "p, with which a worker sends its model to another after a step")
       .at_least(0)
       .at_most(1);
   return options;

@@ -7,8 +7,9 @@
 //
 // When all gradients of a clock are there, the server's optimizer takes the synchronous step with
 // their mean, summed in the order of the workers: s = 0 is synchronous SGD to the bit, and what a
-// shard's parameters become does not depend on who comes first. Gradients of clocks that are not
-// complete yet show in a read as plain SGD steps, −η/M·g.
+// shard's parameters become does not depend on who comes first. Clocks that are not complete yet
+// show in a read as the same optimizer's steps with what has come of them: where few gradients are
+// missing, a read is close to what it will have been.
 //
 // A worker that would have to wait for the slowest takes a step of it instead (FlexRR, Harlap et
 // al. 2016): the slowest's batch of that step, read under the same promise. So a worker that is
@@ -18,6 +19,7 @@
 
 #include "lockstep/base/aligned.h"
 #include "lockstep/collective/reduce_op.h"
+#include "lockstep/sync/optimizer_snapshot.h"
 #include "lockstep/sync/served.h"
 #include "lockstep/sync/work_list.h"
 
@@ -39,7 +41,6 @@ class StaleSynchronousRule : public ShardRule {
  public:
   StaleSynchronousRule(ShardSetup setup, StaleSynchronousOptions options)
       : params_(setup.params.begin(), setup.params.end()),
-        read_(params_),
         layers_(setup.layers.size()),
         optimizer_(std::move(setup.optimizer)),
         bound_(options.bound),
@@ -56,7 +57,7 @@ class StaleSynchronousRule : public ShardRule {
     } else if (header.kind == kRead) {
       reads_[static_cast<std::size_t>(header.worker)] = header.clock;
     } else if (header.kind == kPull) {
-      answer(header.worker, {.kind = kPull, .version = complete_}, read_);
+      answer(header.worker, {.kind = kPull, .version = complete_}, read());
     } else if (header.kind == kClose) {
       work_.close();
       answer(header.worker, {.kind = kClose}, {});
@@ -72,7 +73,7 @@ class StaleSynchronousRule : public ShardRule {
     for (std::size_t i = 0; i < reads_.size(); ++i) {
       if (reads_[i] == kNone || complete_ < reads_[i] - bound_) continue;
       answer(static_cast<int>(i),
-             {.kind = kRead, .version = complete_, .staleness = reads_[i] - complete_}, read_);
+             {.kind = kRead, .version = complete_, .staleness = reads_[i] - complete_}, read());
       reads_[i] = kNone;
     }
   }
@@ -81,7 +82,6 @@ class StaleSynchronousRule : public ShardRule {
     visitor.floats("params", params_);
     visitor.integer("clock", complete_);
     work_.start(complete_);  // all meet before a state is taken
-    read_ = params_;
     StateScope optim(visitor, "optim");
     optimizer_->state(optim);
   }
@@ -90,6 +90,7 @@ class StaleSynchronousRule : public ShardRule {
   struct Clock {
     Rates rates;
     std::map<std::int64_t, AlignedVector<float>> gradients;  // by owner
+    AlignedVector<float> sum;                                // of them, as they came
   };
 
   void take(const ServerHeader& header, std::span<const float> values) {
@@ -105,24 +106,13 @@ class StaleSynchronousRule : public ShardRule {
     Clock& pending = pending_[header.clock];
     pending.rates = header.rates();
     pending.gradients[header.owner].assign(values.begin(), values.end());
-    show(pending.rates, values);
-    bool completed = false;
+    pending.sum.resize(values.size());
+    combine(ReduceOp::kSum, pending.sum, values);
+    read_is_new_ = false;
     for (; !pending_.empty() && pending_.begin()->second.gradients.size() == reads_.size();
-         completed = true) {
+         pending_.erase(pending_.begin())) {
       complete(pending_.begin()->second);
-      pending_.erase(pending_.begin());
     }
-    if (!completed) return;
-    read_ = params_;
-    for (const auto& [at, open] : pending_) {
-      for (const auto& [owner, gradient] : open.gradients) show(open.rates, gradient);
-    }
-  }
-
-  void show(const Rates& rates, std::span<const float> gradient) {
-    if (bound_ == 0) return;  // who reads late at a clock must see what the others saw
-    const auto rate = static_cast<float>(rates.lr / static_cast<double>(reads_.size()));
-    for (std::size_t i = 0; i < read_.size(); ++i) read_[i] -= rate * gradient[i];
   }
 
   void complete(Clock& clock) {
@@ -131,12 +121,34 @@ class StaleSynchronousRule : public ShardRule {
     for (auto next = std::next(gradients.begin()); next != gradients.end(); ++next) {
       combine(ReduceOp::kSum, mean, next->second);
     }
-    lockstep::finish(Reduction::over(ReduceOp::kMean, static_cast<int>(gradients.size())), mean);
-    optimizer_->update(complete_++, clock.rates, params_, mean, 0, layers_);
+    step(complete_++, clock.rates, mean, params_);
+  }
+
+  // The optimizer's step with the mean of what all have given, sum/M.
+  void step(std::int64_t at, const Rates& rates, std::span<float> sum, std::span<float> params) {
+    lockstep::finish(Reduction::over(ReduceOp::kMean, static_cast<int>(reads_.size())), sum);
+    optimizer_->update(at, rates, params, sum, 0, layers_);
+  }
+
+  // What a worker gets to see. With s = 0 who reads late at a clock must see what others saw.
+  std::span<const float> read() {
+    if (bound_ == 0 || pending_.empty()) return params_;
+    if (std::exchange(read_is_new_, true)) return read_;
+    read_ = params_;
+    before_.take(*optimizer_);
+    for (const auto& [at, clock] : pending_) {
+      partial_ = clock.sum;
+      step(at, clock.rates, partial_, read_);
+    }
+    before_.put_back(*optimizer_);
+    return read_;
   }
 
   AlignedVector<float> params_;  // with all complete clocks and nothing else
-  AlignedVector<float> read_;    // what a worker gets to see
+  AlignedVector<float> read_;    // with steps of the others on top
+  bool read_is_new_ = false;     // has nothing come since?
+  AlignedVector<float> partial_;
+  OptimizerSnapshot before_;
   std::size_t layers_;
   std::unique_ptr<Optimizer> optimizer_;
   std::int64_t bound_;

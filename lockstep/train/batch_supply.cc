@@ -14,8 +14,14 @@ BatchSupply::BatchSupply(Transport& transport, const Job& job, std::int64_t step
     : job_(job), source_(job, transport.rank()) {
   if (!job.config().at("train").own().flag("prefetch")) return;
   const bool by_step = job.traits().by_step;
+  // Batches that are passed by would take simulated time, and other ones after a resume.
+  const bool takes_over = by_step && !job.traits().in_step;
+  if (takes_over && job.config().at("cluster").own().text("world") == "sim") return;
   ahead_.emplace(transport, kBatchTag, by_step ? step : own, by_step ? job.plan().steps() : kNoEnd,
-                 [this](std::int64_t at, Batch& batch) { source_.fill(at, batch); });
+                 [this](std::int64_t at, Batch& batch) {
+                   batch.step = at;
+                   if (at >= passed_.load()) source_.fill(at, batch);
+                 });
 }
 
 Batch& BatchSupply::take(const Turn& turn, std::int64_t own) {
@@ -23,9 +29,11 @@ Batch& BatchSupply::take(const Turn& turn, std::int64_t own) {
     source_.fill(turn, own, here_);
     return here_;
   }
-  Batch* batch = &ahead_->next();
+  if (!job_.traits().by_step) return ahead_->next();
   // What was made ahead but taken over by another is passed by.
-  while (job_.traits().by_step && batch->step < turn.step) batch = &ahead_->next();
+  passed_ = turn.step;
+  Batch* batch = &ahead_->next();
+  while (batch->step < turn.step) batch = &ahead_->next();
   return *batch;
 }
 

@@ -1,6 +1,7 @@
 // The batches a worker trains on, its own made ahead of time where that is wanted.
 #pragma once
 
+#include <atomic>
 #include <optional>
 
 #include "lockstep/data/prefetch.h"
@@ -20,7 +21,8 @@ class BatchSupply {
  private:
   const Job& job_;
   BatchSource source_;
-  Batch here_;  // made when it is needed
+  Batch here_;                          // made when it is needed
+  std::atomic<std::int64_t> passed_{};  // batches of steps before are not needed any more
   std::optional<Prefetcher> ahead_;
 };
 

@@ -46,18 +46,18 @@ Digests digests_from(const std::string& text) {
 
 using Names = std::set<std::string>;
 
-// The names of the values that every rank has, and all the same.
+// The names of the first rank's values that are the same wherever they are. Ranks that only serve
+// have none of what workers have.
 Names common_names(const std::vector<Digests>& tables) {
-  Names names;
-  for (const Digest& digest : tables.front()) names.insert(digest.name);
   std::map<std::string, const Digest*> first;
   for (const Digest& digest : tables.front()) first[digest.name] = &digest;
+  Names names;
+  for (const auto& [name, digest] : first) names.insert(name);
   for (const Digests& table : tables) {
-    Names equal;
     for (const Digest& digest : table) {
-      if (names.contains(digest.name) && digest == *first[digest.name]) equal.insert(digest.name);
+      const auto known = first.find(digest.name);
+      if (known != first.end() && !(digest == *known->second)) names.erase(digest.name);
     }
-    names = std::move(equal);
   }
   return names;
 }

@@ -99,6 +99,12 @@ float Learner::weight_of(std::int64_t step, std::size_t samples) const {
   return static_cast<float>(own * (group_.size() / job_.models()) / static_cast<double>(all));
 }
 
+Turn Learner::next(std::int64_t done, std::int64_t until) {
+  const Turn turn = strategy_->next(done, until);
+  if (!turn.trains) consistent_ = strategy_->consistent_now();  // all have met
+  return turn;
+}
+
 PassResult Learner::learn(std::int64_t step, std::int64_t own, Batch& batch, bool meeting) {
   const Rates rates = job_.rates(step);
   SyncStep sync{*replica_, *optimizer_, *communicator_, step, rates, 0, meeting};
@@ -119,6 +125,7 @@ PassResult Learner::learn(std::int64_t step, std::int64_t own, Batch& batch, boo
   sync.loss = result.loss;
   sync.samples = batch.size();
   strategy_->step(sync);
+  consistent_ = strategy_->consistent_now();
   return result;
 }
 
@@ -126,6 +133,7 @@ void Learner::finish(std::int64_t step) {
   SyncStep last{*replica_, *optimizer_, *communicator_, step, {}, 0, true};
   strategy_->finish(last);
   replica_->apply_update();
+  consistent_ = true;
 }
 
 void Learner::with_model(const std::function<void()>& action) {
@@ -180,14 +188,21 @@ std::vector<int> Learner::take_arrivals() {
   return serving_ ? serving_->take_arrivals() : inbox_.take_noted();
 }
 
-void Learner::state(StateVisitor& visitor) {
+void Learner::model_state(StateVisitor& visitor) {
   visitor.floats("params", replica_->params());
   visitor.floats("buffers", replica_->buffers());
-  StateScope model(visitor, "model"), optim(visitor, "optim"), sync(visitor, "sync"),
-      server(visitor, "server"), ledger(visitor, "ledger");
+  std::int64_t consistent = consistent_ ? 1 : 0;
+  visitor.integer("consistent", consistent);
+  consistent_ = consistent != 0;
+  StateScope model(visitor, "model"), sync(visitor, "sync");
   replica_->state(model);
-  optimizer_->state(optim);
   strategy_->state(sync);
+}
+
+void Learner::state(StateVisitor& visitor) {
+  model_state(visitor);
+  StateScope optim(visitor, "optim"), server(visitor, "server"), ledger(visitor, "ledger");
+  optimizer_->state(optim);
   if (serving_) serving_->state(server);
   ledger_.state(ledger);
 }

@@ -19,7 +19,7 @@ class Learner {
   Learner(Transport& transport, const Job& job);
 
   // What to do after `done` steps, when all meet at `until`.
-  Turn next(std::int64_t done, std::int64_t until) { return strategy_->next(done, until); }
+  Turn next(std::int64_t done, std::int64_t until);
   // One step of training, this worker's `own`-th. Throws a TrainingError if the loss is not finite.
   // `meeting`: all workers meet after it.
   PassResult learn(std::int64_t step, std::int64_t own, Batch& batch, bool meeting);
@@ -32,7 +32,7 @@ class Learner {
   void with_model(const std::function<void()>& action);
   Tallies validate(std::span<const SampleId> samples);
 
-  bool consistent() const { return strategy_->consistent_now(); }
+  bool consistent() const { return consistent_; }
   Replica& replica() { return *replica_; }
   Group& group() { return group_; }  // the workers
   const StalenessRecord* staleness() const { return strategy_->staleness(); }
@@ -50,6 +50,8 @@ class Learner {
   // Arrivals since the last call at this worker's inbox or shard.
   std::vector<int> take_arrivals();
   void state(StateVisitor& visitor);
+  // As much of it as evaluating needs: nothing of the optimizer and the server.
+  void model_state(StateVisitor& visitor);
 
  private:
   void share_statistics();
@@ -68,6 +70,7 @@ class Learner {
   std::unique_ptr<Serving> serving_;
   std::unique_ptr<Averaging> averaging_;
   std::unique_ptr<Communicator> communicator_;
+  bool consistent_ = false;  // is there a model that all workers know?
   WorkerLedger ledger_;
   Traffic settled_;  // what communicator_ had counted when it was added to ledger_
 };

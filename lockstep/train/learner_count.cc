@@ -105,6 +105,12 @@ std::vector<std::string> settle_learners(World& world, Config& config, Ingredien
   int learners = 0;
   std::string findings;
   if (wish == "auto") {
+    if (config.at("train").own().integer("batch") > 0) {
+      throw ConfigError(
+          "[sync] learners = \"auto\" tries several numbers of workers, which cannot all share "
+          "[train] batch = {}; set [train] local_batch instead and batch = 0",
+          config.at("train").own().integer("batch"));
+    }
     if (!ingredients.dataset) {
       const Section& data = config.at("data");
       ingredients.dataset =

@@ -78,7 +78,9 @@ TrainResult Worker::run() {
   if (!result.interrupted) finish(result);
   take_stock(result);
   rest(RestFor::kEnd);
-  if (transport_.rank() == 0 && wants_arrivals(job_) && !result.interrupted) {
+  // Who asked for an early meeting is not told apart in the record, so it cannot be repeated.
+  const bool whole = wants_arrivals(job_) && !anybody_interrupted(learner_.group());
+  if (transport_.rank() == 0 && whole && !result.interrupted) {
     end_arrivals(paths_.arrivals(), standing_.step);
   }
   result.standing = standing_;
@@ -124,7 +126,7 @@ void Worker::meet(TrainResult& result) {
     if (!last && due("validate_every", validated_)) validate();
     result.stopped_early = early_stopping_.should_stop();
   }
-  result.interrupted = !last && agreed_to_stop();
+  result.interrupted = !last && !result.stopped_early && agreed_to_stop();
   if (!last && !result.stopped_early && (result.interrupted || due("checkpoint_every", saved_))) {
     save_checkpoint();
     if (lines_up_) line_up(learner_.group());

@@ -137,6 +137,45 @@ TEST_F(Train, EvaluatesWhatARunHasLearnt) {
   EXPECT_EQ(found.at("validation"), summary.at("validation"));
 }
 
+TEST_F(Train, EvaluatesWhatEveryStrategyHasLeft) {
+  for (const std::string name :
+       {"local", "one-shot", "post-local", "warm-local", "adacomm", "households", "block-momentum",
+        "elastic", "elastic --set sync.asynchronous=true", "model-averaging", "gossip",
+        "neighbours", "codistillation", "asynchronous",
+        "stale-synchronous --set aggregate.servers=1", "local --set aggregate.servers=1"}) {
+    SCOPED_TRACE(name);
+    fs::remove_all(folder_ / "a");
+    const bool server = name.find("servers") != std::string::npos;
+    const Outcome trained = train("a", "--workers 4 --set train.epochs=2 --set sync.name=" + name +
+                                           (server ? " --set aggregate.via=server" : ""));
+    ASSERT_EQ(trained.code, 0) << trained.text;
+    const Outcome outcome = lockstep("eval " + run("a") + " --json", "2>/dev/null");
+    ASSERT_EQ(outcome.code, 0) << outcome.text;
+    const auto found = nlohmann::json::parse(outcome.text).at("validation").at("accuracy");
+    const auto summary = nlohmann::json::parse(content("a/summary.json"));
+    EXPECT_EQ(found, summary.at("validation").at("accuracy"));
+  }
+}
+
+// A checkpoint between two agreements counts as what the workers would agree on there.
+TEST_F(Train, EvaluatesWorkersThatHaveNotAgreedYetByTheirAverage) {
+  const std::string one_shot =
+      "--set sync.name=one-shot --set train.checkpoint_every=1 "
+      "--set schedule.name=constant --set schedule.warmup_epochs=0 ";
+  ASSERT_EQ(train("whole", one_shot + "--set train.epochs=2").code, 0);
+  ASSERT_EQ(train("half", one_shot + "--set train.epochs=1").code, 0);
+  std::vector<fs::path> checkpoints;
+  for (const auto& entry : fs::directory_iterator(folder_ / "whole" / "checkpoint")) {
+    checkpoints.push_back(entry.path());
+  }
+  ASSERT_EQ(checkpoints.size(), 2u);
+  fs::remove(*std::ranges::max_element(checkpoints));
+  const Outcome outcome = lockstep("eval " + run("whole") + " --json", "2>/dev/null");
+  ASSERT_EQ(outcome.code, 0) << outcome.text;
+  const auto summary = nlohmann::json::parse(content("half/summary.json"));
+  EXPECT_EQ(nlohmann::json::parse(outcome.text).at("validation"), summary.at("validation"));
+}
+
 TEST_F(Train, DryRunDoesNothingButTell) {
   const Outcome outcome = train("a", "--dry-run --set assign.name=full");
   EXPECT_EQ(outcome.code, 0) << outcome.text;
