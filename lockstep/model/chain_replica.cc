@@ -90,7 +90,8 @@ PassResult ChainReplica::evaluate(const Batch& batch) {
   if (batch.size() == 0) return {};
   const c10::InferenceMode without_graph;
   const auto logits = forward(pass_over(batch, false));
-  const auto sum = loss_.run({logits.data_ptr<float>(), static_cast<std::size_t>(logits.numel())},
+  const SoftmaxLoss plain{loss_.classes};  // smoothed labels are a means of training
+  const auto sum = plain.run({logits.data_ptr<float>(), static_cast<std::size_t>(logits.numel())},
                              batch.labels, 1, {});
   return {sum.loss / double(batch.labels.size()), batch.labels.size(), sum.correct};
 }

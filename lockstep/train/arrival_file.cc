@@ -61,7 +61,10 @@ void cut_arrivals(const std::string& path, std::int64_t step) {
 
 ArrivalRecord read_arrivals(const std::string& path, int places, int workers) {
   if (!std::filesystem::exists(path)) {
-    throw DataError("{} does not exist: only asynchronous runs have a record to replay", path);
+    throw DataError(
+        "{} does not exist: only runs whose workers do not wait for each other have a record to "
+        "replay",
+        path);
   }
   const std::string text = read_text_file(path, kMost);
   ArrivalRecord all(static_cast<std::size_t>(places));

@@ -93,7 +93,10 @@ std::optional<LoadedCheckpoint> load_checkpoint(Group& group, const std::string&
   const int old = loaded.meta().workers;
   loaded.change_ = describe_change(old, group.size());
   if (!loaded.change_.empty() && other == OtherWorkers::kRefuse) {
-    throw ConfigError("{} is of {} workers, this run has {}", loaded.path_, old, group.size());
+    throw ConfigError(
+        "{} is of {} ranks, workers and servers together, this run has {}; only synchronous "
+        "training without server ranks goes on with another number",
+        loaded.path_, old, group.size());
   }
 
   if (root) {

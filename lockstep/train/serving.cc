@@ -2,7 +2,17 @@
 
 #include <numeric>
 
+#include "lockstep/train/arrival_file.h"
+
 namespace lockstep {
+namespace {
+
+Arrivals arrivals_at(const Job& job, int shard) {
+  if (job.replay()) return Arrivals(job.replay()->at(static_cast<std::size_t>(shard)));
+  return wants_arrivals(job) ? Arrivals() : Arrivals::unrecorded();
+}
+
+}  // namespace
 
 Serving::Serving(Transport& transport, const Job& job, Replica& replica,
                  const SyncStrategy& strategy)
@@ -19,9 +29,9 @@ Serving::Serving(Transport& transport, const Job& job, Replica& replica,
                      .layers = map.layers_of(shard),
                      .optimizer = std::move(optimizer)};
     setup.optimizer->prepare(setup.layers);
-    shard_ = std::make_unique<ShardServer>(
-        strategy.shard_rule(std::move(setup)), map.range(shard).size, placement.worker_ranks(),
-        job.replay() ? Arrivals(job.replay()->at(static_cast<std::size_t>(shard))) : Arrivals());
+    shard_ =
+        std::make_unique<ShardServer>(strategy.shard_rule(std::move(setup)), map.range(shard).size,
+                                      placement.worker_ranks(), arrivals_at(job, shard));
   }
   if (transport.rank() < placement.worker_ranks()) {
     std::vector<int> ranks(static_cast<std::size_t>(job.shards()));

@@ -121,7 +121,7 @@ TrainResult train(World& world, const TrainRequest& request) {
   const RunPaths paths = directory ? directory->paths() : RunPaths{};
   const InterruptWatch watch;
   TrainResult result;
-  world.run(ranks, [&](Transport& transport) {
+  const auto work = [&](Transport& transport) {
     if (transport.rank() >= job.placement().worker_ranks()) {
       return serve_only(transport, job, paths, request.resume);
     }
@@ -140,7 +140,13 @@ TrainResult train(World& world, const TrainRequest& request) {
     }
     TrainResult mine = worker.run();
     if (transport.rank() == 0) result = std::move(mine);
-  });
+  };
+  try {
+    world.run(ranks, work);
+  } catch (const std::exception& error) {
+    if (reporter) reporter->note(fmt::format("Ended by an error: {}", error.what()));
+    throw;
+  }
   if (!directory) return result;
   result.directory = paths.root;
   if (reporter) {

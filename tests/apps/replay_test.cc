@@ -64,7 +64,7 @@ TEST_F(Replay, ServersOnMpiAreProcessesOfTheirOwn) {
 
 TEST_F(Replay, RefusesWhatHasNoRecord) {
   ASSERT_EQ(train("a").code, 0);
-  expect_refused_replay("a", "only asynchronous runs have a record");
+  expect_refused_replay("a", "only runs whose workers do not wait");
   expect_refused_replay("nothing", "there is no run");
 }
 

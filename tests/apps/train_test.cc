@@ -196,6 +196,7 @@ TEST_F(Train, NeverOverwritesARun) {
 TEST_F(Train, ALossThatIsNoNumberEndsWithCode5) {
   const Outcome outcome = train("a", "--set optim.lr=1e30 --set train.epochs=9");
   EXPECT_EQ(outcome.code, 5) << outcome.text;
+  EXPECT_THAT(content("a/log.txt"), HasSubstr("Ended by an error: the loss became"));
   EXPECT_THAT(outcome.text, AllOf(HasSubstr("at step"), HasSubstr("on worker"),
                                   HasSubstr("learning rate"), Not(HasSubstr("terminate"))));
 }

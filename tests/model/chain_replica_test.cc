@@ -202,6 +202,17 @@ TEST(ChainReplica, PlainGradientDescentLearns) {
   }
 }
 
+TEST(ChainReplica, SmoothedLabelsAreForTrainingOnly) {
+  const auto data = image_shape(3, 5, 5);
+  auto settings = settings_for(data);
+  const auto batch = noise(data, 0, 8);
+  const auto plain = make_replica("mlp", settings);
+  settings.label_smoothing = 0.2;
+  const auto smoothed = make_replica("mlp", settings);
+  EXPECT_EQ(smoothed->evaluate(batch).loss, plain->evaluate(batch).loss);
+  EXPECT_NE(smoothed->forward_backward(batch, 1).loss, plain->forward_backward(batch, 1).loss);
+}
+
 TEST(ChainReplica, ModelledSecondsComeFromTheOperations) {
   const auto data = image_shape(1, 28, 28);
   EXPECT_DOUBLE_EQ(make_replica("logistic", settings_for(data))->modelled_seconds(),

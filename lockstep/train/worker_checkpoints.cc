@@ -1,0 +1,93 @@
+// What a worker leaves behind and goes on from.
+#include "lockstep/train/arrival_file.h"
+#include "lockstep/train/worker.h"
+
+namespace lockstep {
+namespace {
+
+// A shard's state cannot be cut anew, and a rank that served knows nothing of training.
+void require_same_servers(const LoadedCheckpoint& checkpoint, int servers) {
+  Config saved;
+  saved.read_text(checkpoint.meta().config, checkpoint.path());
+  const auto then = saved.at("aggregate").own().integer("servers");
+  if (then == servers) return;
+  throw ConfigError("{} is of a run with [aggregate] servers = {}, this one has {}",
+                    checkpoint.path(), then, servers);
+}
+
+}  // namespace
+
+std::vector<std::string> Worker::resume() {
+  const bool may_differ = job_.traits().resizes && job_.placement().servers == 0;
+  const auto checkpoint = load_checkpoint(
+      everyone_, paths_.checkpoints(), may_differ ? OtherWorkers::kAllow : OtherWorkers::kRefuse);
+  if (!checkpoint) return {"There is no checkpoint yet: starting from the beginning."};
+  require_same_servers(*checkpoint, job_.placement().servers);
+  std::vector<std::string> news = checkpoint->passed_over();
+  for (const auto& name : checkpoint->restore([this](StateVisitor& visitor) { state(visitor); })) {
+    news.push_back(fmt::format("The checkpoint's \"{}\" is not used any more.", name));
+  }
+  learner_.replica().apply_update();
+  if (transport_.rank() >= checkpoint->meta().workers) learner_.begin_ledger();
+  seconds_before_ = standing_.seconds;
+  bytes_before_ = standing_.bytes;
+  news.push_back(fmt::format("Going on after step {} of {}.", standing_.step, job_.plan().steps()));
+  if (!checkpoint->change().empty()) news.push_back(checkpoint->change());
+  if (standing_.step > job_.plan().steps()) {
+    throw ConfigError("the run is at step {} already, beyond the {} it would have now",
+                      standing_.step, job_.plan().steps());
+  }
+  standing_.epoch = job_.plan().at(standing_.step).epochs;
+  return news;
+}
+
+void Worker::save_checkpoint() {
+  saved_ = standing_.step;
+  rest(RestFor::kSaving);
+  learner_.ledger();  // settled, so that nothing is lost
+  const CheckpointMeta meta{standing_.step, standing_.epoch, 0, job_.config().to_toml()};
+  const auto keep = static_cast<int>(job_.config().at("train").own().integer("keep"));
+  lockstep::save_checkpoint(
+      everyone_, paths_.checkpoints(), meta, [this](StateVisitor& visitor) { state(visitor); },
+      keep);
+  learner_.start_server();
+}
+
+// While the server rests, who came when is written down.
+void Worker::rest(RestFor wish) {
+  learner_.rest();
+  if (job_.placement().servers > 0) agree_to_rest(everyone_, wish);
+  const ArrivalRecord record = gather_arrivals(everyone_, job_, learner_.take_arrivals());
+  if (transport_.rank() == 0 && wants_arrivals(job_)) {
+    append_arrivals(paths_.arrivals(), standing_.step, record);
+  }
+}
+
+void Worker::save_model(const std::string& path) {
+  if (!learner_.replica().saves()) return;
+  learner_.with_model([&] {
+    if (transport_.rank() == 0) learner_.replica().save(path);
+  });
+}
+
+void Worker::state(StateVisitor& visitor) {
+  visitor.integer("step", standing_.step);
+  visitor.integer("own_steps", own_steps_);
+  visitor.integer("reported", reported_);
+  visitor.integer("looked", looked_);
+  visitor.integer("validated", validated_);
+  visitor.integer("saved", saved_);
+  visitor.real("samples", standing_.samples);
+  visitor.real("seconds", standing_.seconds);
+  visitor.real("bytes", standing_.bytes);
+  StateScope since(visitor, "since_report");
+  since.real("loss", tallies_.loss);
+  since.real("labels", tallies_.labels);
+  since.real("correct", tallies_.correct);
+  since.real("samples", tallies_.samples);
+  StateScope stopping(visitor, "early_stopping");
+  early_stopping_.state(stopping);
+  learner_.state(visitor);
+}
+
+}  // namespace lockstep
