@@ -116,7 +116,6 @@ TrainResult train(World& world, const TrainRequest& request) {
   if (world.leads()) {
     directory.emplace(open_directory(request, job.config()));
     if (request.resume) refuse_complete(directory->paths(), job);
-    if (request.resume) write_file(directory->paths().config(), job.config().to_toml());
   }
   const RunPaths paths = directory ? directory->paths() : RunPaths{};
   const InterruptWatch watch;
@@ -129,8 +128,11 @@ TrainResult train(World& world, const TrainRequest& request) {
     const std::vector<std::string> news =
         request.resume ? worker.resume() : std::vector<std::string>{};
     if (transport.rank() == 0) {
-      if (request.resume) cut_metrics(paths.metrics(), worker.step());
-      if (request.resume) cut_arrivals(paths.arrivals(), worker.step());
+      if (request.resume) {  // it can go on: not before may its files change
+        write_file(paths.config(), job.config().to_toml());
+        cut_metrics(paths.metrics(), worker.step());
+        cut_arrivals(paths.arrivals(), worker.step());
+      }
       reporter.emplace(paths, job.plan().steps(), worker.step(), request.quiet);
       reporter->say(fmt::format("{} on {}", describe(job.placement()), world.describe(ranks)));
       for (const auto& line : learners) reporter->say(line);

@@ -127,6 +127,19 @@ TEST_F(Train, OtherWorkersMayGoOn) {
   EXPECT_THAT(resumed.text, AllOf(HasSubstr("2 workers"), HasSubstr("4")));
 }
 
+TEST_F(Train, ARefusedResumeLeavesTheRunAsItWas) {
+  ASSERT_EQ(train("a", "--set sync.name=asynchronous --set aggregate.servers=1").code, 0);
+  const std::string config = content("a/config.toml"), metrics = content("a/metrics.jsonl");
+  const Outcome refused =
+      lockstep("train --resume " + run("a") + " --set train.epochs=3 --set aggregate.servers=2");
+  EXPECT_EQ(refused.code, 2) << refused.text;
+  EXPECT_THAT(refused.text, HasSubstr("is of 3 ranks"));
+  EXPECT_EQ(content("a/config.toml"), config);
+  EXPECT_EQ(content("a/metrics.jsonl"), metrics);
+  const Outcome resumed = lockstep("train --resume " + run("a") + " --set train.epochs=3");
+  EXPECT_EQ(resumed.code, 0) << resumed.text;
+}
+
 TEST_F(Train, EvaluatesWhatARunHasLearnt) {
   ASSERT_EQ(train("a").code, 0);
   const Outcome outcome = lockstep("eval " + run("a") + " --json", "2>/dev/null");
