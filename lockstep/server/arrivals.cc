@@ -20,7 +20,7 @@ void Arrivals::note(int from) {
                     next() == kAnyRank ? ", but the record has ended"
                                        : fmt::format(" instead of worker {}", next()));
   }
-  if (notes_) noted_.push_back(from);
+  noted_.push_back(from);
   ++count_;
 }
 

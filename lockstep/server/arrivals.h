@@ -15,13 +15,6 @@ class Arrivals {
   Arrivals() = default;
   explicit Arrivals(std::vector<int> order) : replays_(true), order_(std::move(order)) {}
 
-  // Nobody will ask who came.
-  static Arrivals unrecorded() {
-    Arrivals arrivals;
-    arrivals.notes_ = false;
-    return arrivals;
-  }
-
   bool replays() const { return replays_; }
   // The rank whose message is to be taken next; kAnyRank in a live run, and when a replay has come
   // to the end of its list.
@@ -33,7 +26,6 @@ class Arrivals {
 
  private:
   bool replays_ = false;
-  bool notes_ = true;
   std::vector<int> order_;  // of a replay
   std::vector<int> noted_;
   std::int64_t count_ = 0;  // noted so far

@@ -2,14 +2,12 @@
 
 #include <numeric>
 
-#include "lockstep/train/arrival_file.h"
-
 namespace lockstep {
 namespace {
 
 Arrivals arrivals_at(const Job& job, int shard) {
   if (job.replay()) return Arrivals(job.replay()->at(static_cast<std::size_t>(shard)));
-  return wants_arrivals(job) ? Arrivals() : Arrivals::unrecorded();
+  return {};
 }
 
 }  // namespace

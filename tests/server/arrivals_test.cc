@@ -35,13 +35,6 @@ TEST(Arrivals, ALiveRunTakesAnybodyAndWritesItDown) {
   EXPECT_THAT(arrivals.take_noted(), ElementsAre(1));
 }
 
-TEST(Arrivals, WhatNobodyAsksForIsNotKept) {
-  Arrivals arrivals = Arrivals::unrecorded();
-  EXPECT_EQ(arrivals.next(), kAnyRank);
-  arrivals.note(1);
-  EXPECT_THAT(arrivals.take_noted(), IsEmpty());
-}
-
 TEST(Arrivals, AReplayFollowsItsListAndWritesTheSameDown) {
   Arrivals arrivals({1, 0, 1});
   EXPECT_TRUE(arrivals.replays());

@@ -200,7 +200,7 @@ TEST_F(CheckpointTest, OnlyDamagedOnesAreAnError) {
 TEST_F(CheckpointTest, RefusesAnotherNumberOfWorkersUnlessAllowed) {
   world_ = Registry<World>::instance().make("threads");
   save(2, 1);
-  EXPECT_THAT([&] { load(3); }, ThrowsMessage<ConfigError>(HasSubstr("of 2 workers")));
+  EXPECT_THAT([&] { load(3); }, ThrowsMessage<ConfigError>(HasSubstr("of 2 ranks")));
 }
 
 TEST_F(CheckpointTest, ADiskThatRefusesIsNamed) {
