@@ -39,7 +39,7 @@ endif()
 
 # Parses cmake/precompiled.h for all others. A compiler takes the result only where every macro it
 # was made with is defined: so this has no more of them than any.
-file(WRITE ${PROJECT_BINARY_DIR}/precompiled.cc "")
+file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/precompiled.cc CONTENT "")
 add_library(lockstep_precompiled OBJECT ${PROJECT_BINARY_DIR}/precompiled.cc)
 target_link_libraries(lockstep_precompiled PRIVATE lockstep_flags fmt::fmt)
 target_precompile_headers(lockstep_precompiled PRIVATE ${PROJECT_SOURCE_DIR}/cmake/precompiled.h)

@@ -18,8 +18,8 @@
 #include <map>
 
 #include "lockstep/base/aligned.h"
+#include "lockstep/base/state_store.h"
 #include "lockstep/collective/reduce_op.h"
-#include "lockstep/sync/optimizer_snapshot.h"
 #include "lockstep/sync/served.h"
 #include "lockstep/sync/work_list.h"
 
@@ -106,8 +106,10 @@ class StaleSynchronousRule : public ShardRule {
     Clock& pending = pending_[header.clock];
     pending.rates = header.rates();
     pending.gradients[header.owner].assign(values.begin(), values.end());
-    pending.sum.resize(values.size());
-    combine(ReduceOp::kSum, pending.sum, values);
+    if (bound_ > 0) {  // else no read shows it
+      pending.sum.resize(values.size());
+      combine(ReduceOp::kSum, pending.sum, values);
+    }
     read_is_new_ = false;
     for (; !pending_.empty() && pending_.begin()->second.gradients.size() == reads_.size();
          pending_.erase(pending_.begin())) {
@@ -135,20 +137,20 @@ class StaleSynchronousRule : public ShardRule {
     if (bound_ == 0 || pending_.empty()) return params_;
     if (std::exchange(read_is_new_, true)) return read_;
     read_ = params_;
-    before_.take(*optimizer_);
+    const auto memory = [this](StateVisitor& visitor) { optimizer_->state(visitor); };
+    const StateStore before(memory);
     for (const auto& [at, clock] : pending_) {
       partial_ = clock.sum;
       step(at, clock.rates, partial_, read_);
     }
-    before_.put_back(*optimizer_);
+    before.restore(memory);
     return read_;
   }
 
-  AlignedVector<float> params_;  // with all complete clocks and nothing else
-  AlignedVector<float> read_;    // with steps of the others on top
-  bool read_is_new_ = false;     // has nothing come since?
-  AlignedVector<float> partial_;
-  OptimizerSnapshot before_;
+  AlignedVector<float> params_;   // with all complete clocks and nothing else
+  AlignedVector<float> read_;     // with steps of the others on top
+  bool read_is_new_ = false;      // has nothing come since?
+  AlignedVector<float> partial_;  // a copy of a clock's sum
   std::size_t layers_;
   std::unique_ptr<Optimizer> optimizer_;
   std::int64_t bound_;

@@ -21,7 +21,7 @@
 
 #include "lockstep/base/file.h"
 #include "lockstep/base/sha256.h"
-#include "lockstep/train/state_store.h"
+#include "lockstep/base/state_store.h"
 
 namespace lockstep {
 

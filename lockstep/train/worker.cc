@@ -11,6 +11,7 @@
 #include "lockstep/train/start_line.h"
 
 namespace lockstep {
+
 Worker::Worker(Transport& transport, const Job& job, RunPaths paths)
     : transport_(transport),
       job_(job),

@@ -4,9 +4,9 @@
 #include <cstring>
 #include <functional>
 
+#include "lockstep/base/state_store.h"
 #include "lockstep/collective/collectives.h"
 #include "lockstep/sync/periods.h"
-#include "lockstep/train/state_store.h"
 #include "tests/sync/family.h"
 #include "tests/sync/strategy_runs.h"
 

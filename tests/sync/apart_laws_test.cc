@@ -1,8 +1,8 @@
 // What must hold of every strategy that keeps models apart: a run that stops at a meeting and goes
 // on in fresh workers is the run that never stopped, bit for bit; and strategies that wait compute
 // the same bits on every world.
+#include "lockstep/base/state_store.h"
 #include "lockstep/collective/collectives.h"
-#include "lockstep/train/state_store.h"
 #include "tests/sync/strategy_runs.h"
 
 namespace lockstep {

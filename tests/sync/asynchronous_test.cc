@@ -3,17 +3,15 @@
 #include <cmath>
 #include <numeric>
 
+#include "lockstep/base/state_store.h"
 #include "lockstep/train/ledgers.h"
-#include "lockstep/train/state_store.h"
 #include "tests/sync/strategy_runs.h"
 
 namespace lockstep {
 namespace {
 
 std::vector<std::string> asynchronous(int count, const std::vector<std::string>& more = {}) {
-  std::vector<std::string> settings{workers(count), "sync.name=asynchronous"};
-  settings.insert(settings.end(), more.begin(), more.end());
-  return settings;
+  return of_strategy("asynchronous", count, more);
 }
 
 // Batches of one sample are all full. In a short one samples count as in a full batch: nobody knows

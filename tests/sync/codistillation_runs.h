@@ -20,8 +20,8 @@ inline Job linear_job(std::shared_ptr<const Dataset> samples, const Settings& se
 }
 
 inline Settings codistilled(int count, int groups, const Settings& more = {}) {
-  Settings all{workers(count), "sync.name=codistillation", "sync.groups=" + std::to_string(groups)};
-  all.insert(all.end(), more.begin(), more.end());
+  Settings all = of_strategy("codistillation", count, more);
+  all.push_back("sync.groups=" + std::to_string(groups));
   return all;
 }
 

@@ -7,9 +7,7 @@ namespace {
 const std::vector<int> kCounts{1, 2, 3, 4};
 
 std::vector<std::string> elastic(int count, const std::vector<std::string>& more) {
-  std::vector<std::string> settings{"sync.name=elastic", workers(count)};
-  settings.insert(settings.end(), more.begin(), more.end());
-  return settings;
+  return of_strategy("elastic", count, more);
 }
 
 TEST(Elastic, WithoutPullTheCentreStaysAndWorkersAreAlone) {

@@ -8,9 +8,7 @@ namespace {
 const std::vector<int> kCounts{1, 2, 3, 4};
 
 std::vector<std::string> gossip(int count, const std::vector<std::string>& more) {
-  std::vector<std::string> settings{"sync.name=gossip", workers(count)};
-  settings.insert(settings.end(), more.begin(), more.end());
-  return settings;
+  return of_strategy("gossip", count, more);
 }
 
 TEST(Gossip, WithoutItWorkersAreAlone) {

@@ -4,8 +4,8 @@
 #include <cmath>
 #include <cstring>
 
+#include "lockstep/base/state_store.h"
 #include "lockstep/collective/collectives.h"
-#include "lockstep/train/state_store.h"
 #include "tests/sync/strategy_runs.h"
 
 namespace lockstep {

@@ -1,7 +1,7 @@
 // Workers of one process that share their parameters compute what workers with copies compute.
 #include "lockstep/sync/shared_update.h"
 
-#include "lockstep/train/state_store.h"
+#include "lockstep/base/state_store.h"
 #include "tests/linear_model.h"
 #include "tests/sync/strategy_runs.h"
 

@@ -10,9 +10,7 @@ namespace lockstep {
 namespace {
 
 std::vector<std::string> stale_synchronous(int count, const std::vector<std::string>& more = {}) {
-  std::vector<std::string> settings{workers(count), "sync.name=stale-synchronous"};
-  settings.insert(settings.end(), more.begin(), more.end());
-  return settings;
+  return of_strategy("stale-synchronous", count, more);
 }
 
 // By worker: its steps. Empty where rank 0 is in another process.

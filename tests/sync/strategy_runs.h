@@ -26,6 +26,14 @@ inline std::string workers(int count) {
   return "cluster.workers=" + std::to_string(count);
 }
 
+// Settings of a run with this strategy.
+inline std::vector<std::string> of_strategy(const std::string& name, int count,
+                                            const std::vector<std::string>& more = {}) {
+  std::vector<std::string> settings{"sync.name=" + name, workers(count)};
+  settings.insert(settings.end(), more.begin(), more.end());
+  return settings;
+}
+
 // The one model that training leaves, the same on all workers. Empty: this process had no rank.
 inline Weights train_quadratic(World& world, const std::vector<std::string>& settings) {
   const Job job = quadratic_job(settings);

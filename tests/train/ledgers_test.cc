@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "lockstep/base/state_store.h"
 #include "lockstep/train/ledger_table.h"
-#include "lockstep/train/state_store.h"
 #include "tests/sync/strategy_runs.h"
 
 namespace lockstep {

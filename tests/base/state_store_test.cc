@@ -1,4 +1,4 @@
-#include "lockstep/train/state_store.h"
+#include "lockstep/base/state_store.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
