@@ -1,9 +1,14 @@
 #!/usr/bin/env python3
 """Samples a second of PyTorch DDP (Gloo) on models that Lockstep has too: the peer of
-bench/training_against_ddp. Random data, no loading: the peer's best case.
+bench/training_against_ddp and bench/compression_over_a_link. Random data, no loading: the peer's
+best case.
 
-    python3 bench/ddp.py resnet20|mlp BATCH STEPS [PROCESSES]
+    python3 bench/ddp.py resnet20|mlp BATCH STEPS [PROCESSES [none|fp16|powersgd]]
+
+It starts the processes itself, 2 unless told; or, with RANK and WORLD_SIZE in the environment, it
+is one of them and finds the others by MASTER_ADDR.
 """
+import datetime
 import os
 import sys
 import time
@@ -13,6 +18,7 @@ import torch.distributed as dist
 import torch.multiprocessing as mp
 import torch.nn as nn
 import torch.nn.functional as F
+from torch.distributed.algorithms.ddp_comm_hooks import default_hooks, powerSGD_hook
 
 
 class Block(nn.Module):
@@ -56,11 +62,30 @@ def mlp():
     return nn.Sequential(*layers)
 
 
-def work(rank, processes, name, batch, steps):
+def distributed(model, hook):
+    megabytes = 25  # of a bucket: the default
+    if hook == "powersgd":
+        # The hook waits inside Gloo's threads, and with several buckets it hangs or crashes. So one
+        # bucket; the first has a limit of its own.
+        megabytes = 1024
+        dist._DEFAULT_FIRST_BUCKET_BYTES = megabytes << 20
+    model = nn.parallel.DistributedDataParallel(model, bucket_cap_mb=megabytes)
+    if hook == "fp16":
+        model.register_comm_hook(None, default_hooks.fp16_compress_hook)
+    if hook == "powersgd":
+        # It starts in the third step, the earliest it allows and the last before the clock runs.
+        state = powerSGD_hook.PowerSGDState(None, matrix_approximation_rank=2,
+                                            start_powerSGD_iter=2)
+        model.register_comm_hook(state, powerSGD_hook.powerSGD_hook)
+    return model
+
+
+def work(rank, processes, name, batch, steps, hook):
     torch.set_num_threads(1)
     torch.manual_seed(rank)
-    dist.init_process_group("gloo", rank=rank, world_size=processes)
-    model = nn.parallel.DistributedDataParallel(resnet20() if name == "resnet20" else mlp())
+    dist.init_process_group("gloo", rank=rank, world_size=processes,
+                            timeout=datetime.timedelta(minutes=2))
+    model = distributed(resnet20() if name == "resnet20" else mlp(), hook)
     optimizer = torch.optim.SGD(model.parameters(), lr=0.01, momentum=0.9, weight_decay=1e-4)
     x = torch.randn(batch, 3, 32, 32).to(memory_format=torch.channels_last)
     if name == "mlp":
@@ -78,10 +103,21 @@ def work(rank, processes, name, batch, steps):
         print(f"{processes * batch * steps / (time.perf_counter() - began):.1f}")
 
 
-if __name__ == "__main__":
-    if len(sys.argv) not in (4, 5) or sys.argv[1] not in ("resnet20", "mlp"):
+def main():
+    arguments = sys.argv[1:]
+    hook = arguments.pop() if len(arguments) == 5 else "none"
+    if (len(arguments) not in (3, 4) or arguments[0] not in ("resnet20", "mlp")
+            or hook not in ("none", "fp16", "powersgd")):
         sys.exit(__doc__)
+    name, batch, steps = arguments[0], int(arguments[1]), int(arguments[2])
+    count = int(arguments[3]) if len(arguments) == 4 else 2
     os.environ.setdefault("MASTER_ADDR", "127.0.0.1")
     os.environ.setdefault("MASTER_PORT", "29533")
-    count = int(sys.argv[4]) if len(sys.argv) == 5 else 2
-    mp.spawn(work, (count, sys.argv[1], int(sys.argv[2]), int(sys.argv[3])), nprocs=count)
+    if "RANK" in os.environ:
+        work(int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"]), name, batch, steps, hook)
+    else:
+        mp.spawn(work, (count, name, batch, steps, hook), nprocs=count)
+
+
+if __name__ == "__main__":
+    main()

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,5 +19,8 @@ struct Layer {
   std::vector<std::int64_t> shape;
   LayerKind kind = LayerKind::kWeight;
 };
+
+// What `begin` … `end` has of the layers, with offsets that count from begin.
+std::vector<Layer> cut_layers(std::span<const Layer> layers, std::size_t begin, std::size_t end);
 
 }  // namespace lockstep

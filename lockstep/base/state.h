@@ -6,10 +6,13 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "lockstep/base/error.h"
 
 namespace lockstep {
 
@@ -24,6 +27,19 @@ class StateVisitor {
   // Any length; restoring resizes it.
   virtual void bytes(std::string_view name, std::vector<std::byte>& value) = 0;
 };
+
+// A list of numbers, of any length.
+template <typename T>
+void visit_list(StateVisitor& visitor, std::string_view name, std::vector<T>& list) {
+  const auto view = std::as_bytes(std::span(list));
+  std::vector<std::byte> bytes(view.begin(), view.end());
+  visitor.bytes(name, bytes);
+  if (bytes.size() % sizeof(T) != 0) {
+    throw DataError("a checkpoint's {} has {} bytes, which is no list", name, bytes.size());
+  }
+  list.resize(bytes.size() / sizeof(T));
+  if (!bytes.empty()) std::memcpy(list.data(), bytes.data(), bytes.size());
+}
 
 // Shows the values of a part under "part.name".
 class StateScope : public StateVisitor {

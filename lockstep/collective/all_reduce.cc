@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
+#include "lockstep/base/half.h"
+
 namespace lockstep {
 
 template <>
@@ -20,6 +22,8 @@ void AllReduce::run(Group& group, std::span<float> data, ReduceOp op) const {
   if (group.size() == 1 || data.empty()) return;
   const Operation operation(group.transport(), label_);
   reduce(group, data, Reduction::over(op, group.size()));
+  // Whoever finished an element has it as it was before it travelled.
+  if (group.number() != Number::kFloat) round_values(group.number(), data.data(), data.size());
 }
 
 Tally AllReduce::tally_of(int ranks, std::size_t n) const {

@@ -29,6 +29,11 @@ Range reduce_scatter(Group& group, std::span<float> data, ReduceOp op);
 void gather(Group& group, std::span<const float> mine, std::span<float> all, int root);
 void all_gather(Group& group, std::span<const float> mine, std::span<float> all);
 
+// Everybody sends everybody bytes of whatever length: `to[i]` goes to member i. Returns what came
+// from each; nothing from oneself. All travel at once.
+std::vector<AlignedVector<std::byte>> exchange_bytes(
+    Group& group, const std::vector<std::span<const std::byte>>& to);
+
 // What every member brought, of whatever length.
 std::vector<AlignedVector<std::byte>> all_gather_bytes(Group& group,
                                                        std::span<const std::byte> mine);

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <numeric>
 
-#include "lockstep/base/aligned.h"
 #include "lockstep/base/error.h"
+#include "lockstep/base/half.h"
 
 namespace lockstep {
 namespace {
@@ -20,12 +20,15 @@ std::vector<int> everybody(int size) {
 void Outgoing::wait() {
   for (auto& request : requests_) transport_->wait(request);
   requests_.clear();
+  narrowed_.clear();
 }
 
 void Outgoing::join(Outgoing&& other) {
   if (transport_ == nullptr) transport_ = other.transport_;
   std::move(other.requests_.begin(), other.requests_.end(), std::back_inserter(requests_));
+  std::move(other.narrowed_.begin(), other.narrowed_.end(), std::back_inserter(narrowed_));
   other.requests_.clear();
+  other.narrowed_.clear();
 }
 
 Group::Group(Transport& transport, Tag tag) : Group(transport, everybody(transport.size()), tag) {}
@@ -55,10 +58,12 @@ Group& Group::part(const std::vector<int>& members) {
     part = std::make_unique<Group>(transport_, std::move(ranks), tag_);
   }
   part->observer_ = observer_;
+  part->number_ = number_;
   return *part;
 }
 
 SharedSpace* Group::shared() {
+  if (number_ != Number::kFloat) return nullptr;
   if (!asked_for_space_) {
     asked_for_space_ = true;
     space_ = transport_.shared_space(ranks_);
@@ -73,6 +78,7 @@ void Group::step(const char* phase, int index, int count) {
 
 Outgoing Group::send(int to, std::span<const float> data) {
   if (observer_ != nullptr && !data.empty()) observer_->on_send(rank(to), data);
+  if (number_ != Number::kFloat) return send_narrowed(to, data);
   return send_bytes(to, std::as_bytes(data));
 }
 
@@ -87,8 +93,44 @@ Outgoing Group::send_bytes(int to, std::span<const std::byte> data) {
   return outgoing;
 }
 
+Outgoing Group::send_narrowed(int to, std::span<const float> data) {
+  Outgoing outgoing;
+  outgoing.transport_ = &transport_;
+  auto& narrowed = outgoing.narrowed_.emplace_back(data.size());
+  for (std::size_t at = 0; at < data.size(); at += piece()) {
+    const std::size_t n = std::min(piece(), data.size() - at);
+    narrow(number_, data.data() + at, n, narrowed.data() + at);
+    outgoing.requests_.push_back(transport_.isend(
+        rank(to), tag_, std::as_bytes(std::span<const std::uint16_t>(narrowed).subspan(at, n))));
+  }
+  return outgoing;
+}
+
+void Group::receive_narrowed(int from, std::size_t n,
+                             const std::function<void(std::size_t, std::span<const float>)>& take) {
+  AlignedVector<std::uint16_t> narrowed(n);
+  AlignedVector<float> wide(std::min(piece(), n));
+  std::vector<Request> requests;
+  for (std::size_t at = 0; at < n; at += piece()) {
+    const auto part = std::span(narrowed).subspan(at, std::min(piece(), n - at));
+    requests.push_back(transport_.irecv(rank(from), tag_, std::as_writable_bytes(part)));
+  }
+  for (std::size_t at = 0, i = 0; at < n; at += piece(), ++i) {
+    const std::size_t count = std::min(piece(), n - at);
+    finish_receive(requests[i], from, count * sizeof(std::uint16_t));
+    widen(number_, narrowed.data() + at, count, wide.data());
+    take(at, std::span<const float>(wide).first(count));
+  }
+}
+
 void Group::receive(int from, std::span<float> into) {
-  receive_bytes(from, std::as_writable_bytes(into));
+  if (number_ == Number::kFloat) {
+    receive_bytes(from, std::as_writable_bytes(into));
+  } else {
+    receive_narrowed(from, into.size(), [&](std::size_t at, std::span<const float> values) {
+      std::ranges::copy(values, into.begin() + static_cast<std::ptrdiff_t>(at));
+    });
+  }
   if (observer_ != nullptr && !into.empty()) observer_->on_receive(rank(from), into);
 }
 
@@ -117,19 +159,27 @@ void Group::finish_receive(Request& request, int from, std::size_t expected) {
 }
 
 void Group::combine_from(int from, std::span<float> into, ReduceOp op) {
-  transport_.read(rank(from), tag_, into.size_bytes(), piece() * sizeof(float),
-                  [&](std::size_t offset, std::span<const std::byte> data) {
-                    const std::size_t n = data.size() / sizeof(float);
-                    combine(op, into.subspan(offset / sizeof(float), n),
-                            {reinterpret_cast<const float*>(data.data()), n});
-                  });
+  if (number_ == Number::kFloat) {
+    transport_.read(rank(from), tag_, into.size_bytes(), piece() * sizeof(float),
+                    [&](std::size_t offset, std::span<const std::byte> data) {
+                      const std::size_t n = data.size() / sizeof(float);
+                      combine(op, into.subspan(offset / sizeof(float), n),
+                              {reinterpret_cast<const float*>(data.data()), n});
+                    });
+  } else {
+    receive_narrowed(from, into.size(), [&](std::size_t at, std::span<const float> values) {
+      combine(op, into.subspan(at, values.size()), values);
+    });
+  }
   if (observer_ != nullptr && !into.empty()) observer_->on_combine(rank(from), into, op);
 }
 
 void Group::combine_in_order(std::span<float> sum, std::span<const float> mine, ReduceOp op) {
   const auto m = static_cast<std::size_t>(size()), me = static_cast<std::size_t>(index_);
   const std::size_t most = std::min(piece(), sum.size());
+  const std::size_t width = size_of(number_);
   AlignedVector<float> arrivals(most * m);
+  AlignedVector<std::uint16_t> narrowed(number_ == Number::kFloat ? 0 : most * m);
   std::vector<Request> requests(m);
   for (std::size_t at = 0; at < sum.size(); at += most) {
     const std::size_t n = std::min(most, sum.size() - at);
@@ -137,11 +187,21 @@ void Group::combine_in_order(std::span<float> sum, std::span<const float> mine, 
     const auto arrival = [&](std::size_t i) { return std::span(arrivals).subspan(i * most, n); };
     for (std::size_t i = 0; i < m; ++i) {
       if (i == me) continue;
-      requests[i] = transport_.irecv(ranks_[i], tag_, std::as_writable_bytes(arrival(i)));
+      const auto room = number_ == Number::kFloat
+                            ? std::as_writable_bytes(arrival(i))
+                            : std::as_writable_bytes(std::span(narrowed).subspan(i * most, n));
+      requests[i] = transport_.irecv(ranks_[i], tag_, room);
     }
     for (std::size_t i = 0; i < m; ++i) {
-      if (i != me) finish_receive(requests[i], static_cast<int>(i), n * sizeof(float));
-      const std::span<const float> theirs = i == me ? mine.subspan(at, n) : arrival(i);
+      if (i != me) finish_receive(requests[i], static_cast<int>(i), n * width);
+      if (number_ != Number::kFloat) {
+        // Members that all add for themselves must add the same: one's own as others get it.
+        std::uint16_t* const numbers = narrowed.data() + i * most;
+        if (i == me) narrow(number_, mine.data() + at, n, numbers);
+        widen(number_, numbers, n, arrival(i).data());
+      }
+      const bool as_it_is = i == me && number_ == Number::kFloat;
+      const std::span<const float> theirs = as_it_is ? mine.subspan(at, n) : arrival(i);
       if (i == 0)
         std::copy(theirs.begin(), theirs.end(), part.begin());
       else

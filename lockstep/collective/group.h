@@ -3,11 +3,14 @@
 // go in pieces so that one piece can travel on while the next one arrives.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <memory>
 #include <span>
 #include <vector>
 
+#include "lockstep/base/aligned.h"
+#include "lockstep/base/number.h"
 #include "lockstep/collective/reduce_op.h"
 #include "lockstep/transport/transport.h"
 
@@ -35,6 +38,7 @@ class Outgoing {
   friend class Group;
   Transport* transport_ = nullptr;
   std::vector<Request> requests_;
+  std::vector<AlignedVector<std::uint16_t>> narrowed_;  // what they send, where it is no floats
 };
 
 class Group {
@@ -58,6 +62,11 @@ class Group {
   // must ask when one does.
   SharedSpace* shared();
 
+  // From now on floats travel as these numbers, and no memory is shared. They are added as floats;
+  // where a collective ends, all members hold what travelled.
+  void travel_as(Number number) { number_ = number; }
+  Number number() const { return number_; }
+
   void observe(GroupObserver* observer) { observer_ = observer; }
   // Announces a step: for error reports, counters and observers.
   void step(const char* phase, int index, int count);
@@ -74,6 +83,10 @@ class Group {
   void receive_bytes(int from, std::span<std::byte> into);
 
  private:
+  Outgoing send_narrowed(int to, std::span<const float> data);
+  // Hands on what arrives a piece at a time, as floats.
+  void receive_narrowed(int from, std::size_t n,
+                        const std::function<void(std::size_t at, std::span<const float>)>& take);
   // One message of exactly this size, or a CommError.
   void finish_receive(Request& request, int from, std::size_t expected);
 
@@ -82,6 +95,7 @@ class Group {
   int index_;
   Tag tag_;
   GroupObserver* observer_ = nullptr;
+  Number number_ = Number::kFloat;
   bool asked_for_space_ = false;
   std::shared_ptr<SharedSpace> space_;
   std::map<std::vector<int>, std::unique_ptr<Group>> parts_;

@@ -25,7 +25,9 @@ void MeanRule::handle(const ServerHeader& header, std::span<const float> values,
     combine(ReduceOp::kSum, sum, next->second);
   }
   finish(Reduction::over(ReduceOp::kMean, static_cast<int>(header.clock)), sum);
-  for (const auto& [worker, sent] : round) answer(worker, {.kind = kAverage}, sum);
+  std::vector<int> members;
+  for (const auto& [worker, sent] : round) members.push_back(worker);
+  answer.to_all(members, {.kind = kAverage, .form = header.form, .epoch = header.epoch}, sum);
   rounds_.erase(group);
 }
 

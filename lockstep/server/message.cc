@@ -23,29 +23,49 @@ std::size_t bytes_for(std::size_t values) {
 
 }  // namespace
 
-ServerMessage::ServerMessage(std::size_t most_values) : memory_(bytes_for(most_values)) {}
+ServerMessage::ServerMessage(std::size_t most_values, bool compressed)
+    : memory_(bytes_for(most_values) + (compressed ? most_values * sizeof(float) + 4096 : 0)) {}
 
 std::span<const std::byte> ServerMessage::write(ServerHeader header,
                                                 std::span<const float> values) {
-  const std::size_t bytes = kHeader + values.size_bytes();
-  LOCKSTEP_CHECK(bytes <= memory_.size(), "{} bytes in a message of {}", bytes, memory_.size());
+  header.form = Form::kPlain;
   header.values = values.size();
+  return put(header, std::as_bytes(values));
+}
+
+std::span<const std::byte> ServerMessage::write_bytes(ServerHeader header,
+                                                      std::span<const std::byte> bytes) {
+  header.values = bytes.size();
+  return put(header, bytes);
+}
+
+std::span<const std::byte> ServerMessage::put(const ServerHeader& header,
+                                              std::span<const std::byte> content) {
+  const std::size_t bytes = kHeader + content.size();
+  LOCKSTEP_CHECK(bytes <= memory_.size(), "{} bytes in a message of {}", bytes, memory_.size());
   std::memcpy(memory_.data(), &header, sizeof header);
-  if (!values.empty()) std::memcpy(memory_.data() + kHeader, values.data(), values.size_bytes());
+  if (!content.empty()) std::memcpy(memory_.data() + kHeader, content.data(), content.size());
   return std::span(memory_).first(bytes);
 }
 
 const ServerHeader& ServerMessage::read(std::size_t bytes) {
   if (bytes >= kHeader) std::memcpy(&header_, memory_.data(), sizeof header_);
-  if (bytes < kHeader || header_.values > (bytes - kHeader) / sizeof(float) ||
-      kHeader + header_.values * sizeof(float) != bytes) {
+  const std::size_t width = header_.form == Form::kPlain ? sizeof(float) : 1;
+  if (bytes < kHeader || header_.form > Form::kDifference ||
+      header_.values > (bytes - kHeader) / width || kHeader + header_.values * width != bytes) {
     throw CommError("a server message of {} bytes does not have the length it says", bytes);
   }
   return header_;
 }
 
 std::span<const float> ServerMessage::values() const {
+  if (header_.form != Form::kPlain) return {};
   return {reinterpret_cast<const float*>(memory_.data() + kHeader), header_.values};
+}
+
+std::span<const std::byte> ServerMessage::bytes() const {
+  if (header_.form == Form::kPlain) return {};
+  return {memory_.data() + kHeader, header_.values};
 }
 
 }  // namespace lockstep

@@ -21,13 +21,56 @@ ServerClient::ServerClient(Transport& transport, ShardMap map, std::vector<int> 
   }
 }
 
+void ServerClient::compress(const CompressionPlan& plan, std::span<const float> params,
+                            std::uint64_t seed) {
+  requests_.clear();
+  answers_.clear();
+  for (int shard = 0; shard < map_.shards(); ++shard) {
+    const auto layers = map_.layers_of(shard);
+    const Range range = map_.range(shard);
+    const auto own = (static_cast<std::uint64_t>(transport_.rank()) << 32) +
+                     (std::uint64_t{1} << 61) + 2 * static_cast<std::uint64_t>(shard);
+    changes_.emplace_back(plan, layers, seed, own);
+    if (!params.empty()) models_.emplace_back(plan, layers, slice(params, range), seed, own + 1);
+    requests_.emplace_back(range.size, true);
+    answers_.emplace_back(range.size, true);
+  }
+}
+
+template <typename Action>
+void ServerClient::timed(double& seconds, double modelled, const Action& action) {
+  const double began = transport_.now();
+  action();
+  transport_.charge(modelled);
+  seconds += transport_.now() - began;
+}
+
+std::span<const std::byte> ServerClient::write(std::size_t shard, ServerHeader header,
+                                               std::span<const float> values) {
+  if (changes_.empty() || values.empty() || header.form == Form::kPlain) {
+    return requests_[shard].write(header, values);
+  }
+  bytes_.clear();
+  Compression& change = changes_[shard];
+  timed(traffic_.encoding, change.encode_seconds(), [&] {
+    if (header.form == Form::kChange) {
+      change.encode(values, epoch_, bytes_);
+    } else {
+      models_[shard].encode(values, epoch_, bytes_);
+    }
+  });
+  return requests_[shard].write_bytes(header, bytes_.view());
+}
+
 void ServerClient::send(int shard, ServerHeader header, std::span<const float> values) {
   const auto at = static_cast<std::size_t>(shard);
   header.worker = transport_.rank();
   transport_.wait(sending_[at]);
   const auto own = values.empty() ? values : slice(values, map_.range(shard));
-  const auto bytes = requests_[at].write(header, own);
+  header.epoch = epoch_;
+  const auto bytes = write(at, header, own);
   traffic_.sent += bytes.size();
+  traffic_.plain += own.size_bytes();
   sending_[at] = transport_.isend(ranks_[at], kServerTag, bytes);
 }
 
@@ -36,14 +79,32 @@ void ServerClient::receive(int shard, std::span<float> into) {
   transport_.wait(receiving_[at]);
   headers_[at] = answers_[at].read(receiving_[at].bytes());
   traffic_.received += receiving_[at].bytes();
+  const Range range = map_.range(shard);
+  if (headers_[at].form != Form::kPlain) {
+    if (changes_.empty() || into.size() != map_.size()) {
+      throw CommError("shard {} answered with a compressed message, which nobody asked for", shard);
+    }
+    return decode(at, slice(into, range));
+  }
   const auto values = answers_[at].values();
   if (values.empty()) return;
-  const Range range = map_.range(shard);
   if (values.size() != range.size || into.size() != map_.size()) {
     throw CommError("shard {} answered with {} values instead of {}", shard, values.size(),
                     into.empty() ? 0 : range.size);
   }
   std::copy(values.begin(), values.end(), into.begin() + static_cast<std::ptrdiff_t>(range.begin));
+}
+
+void ServerClient::decode(std::size_t shard, std::span<float> into) {
+  timed(traffic_.decoding, changes_[shard].decode_seconds(), [&] {
+    const BytesView message = answers_[shard].bytes();
+    if (headers_[shard].form == Form::kDifference) {
+      ModelStream::add(changes_[shard], message, into);
+    } else {
+      std::ranges::fill(into, 0.0f);
+      changes_[shard].add(message, 1, into);
+    }
+  });
 }
 
 std::span<const ServerHeader> ServerClient::ask(ServerHeader header, std::span<const float> values,
@@ -82,6 +143,17 @@ ServerHeader ServerClient::ask_one(int shard, ServerHeader header) {
   traffic_.held += headers_[at].held;
   traffic_.seconds += transport_.now() - began;
   return headers_[at];
+}
+
+void ServerClient::state(StateVisitor& visitor) {
+  for (std::size_t shard = 0; shard < changes_.size(); ++shard) {
+    StateScope changes(visitor, fmt::format("changes{}", shard));
+    changes_[shard].state(changes);
+  }
+  for (std::size_t shard = 0; shard < models_.size(); ++shard) {
+    StateScope models(visitor, fmt::format("models{}", shard));
+    models_[shard].state(models);
+  }
 }
 
 void ServerClient::leave() {

@@ -34,18 +34,7 @@ ShardMap::ShardMap(std::span<const Layer> layers, int shards, bool whole_layers)
 
 std::vector<Layer> ShardMap::layers_of(int shard) const {
   const Range own = range(shard);
-  std::vector<Layer> parts;
-  for (const Layer& layer : layers_) {
-    const std::size_t begin = std::max(layer.offset, own.begin);
-    const std::size_t end = std::min(layer.offset + layer.size, own.end());
-    if (begin >= end) continue;
-    Layer part = layer;
-    part.offset = begin - own.begin;
-    part.size = end - begin;
-    if (part.size != layer.size) part.shape = {static_cast<std::int64_t>(part.size)};
-    parts.push_back(std::move(part));
-  }
-  return parts;
+  return cut_layers(layers_, own.begin, own.end());
 }
 
 }  // namespace lockstep

@@ -3,7 +3,6 @@
 // whomever it has not answered yet, now or when a later message comes.
 #pragma once
 
-#include <functional>
 #include <memory>
 #include <span>
 #include <vector>
@@ -25,8 +24,15 @@ struct ShardSetup {
   std::unique_ptr<Optimizer> optimizer;  // prepared for these layers
 };
 
-// Sends answers. The values are copied.
-using Answer = std::function<void(int worker, ServerHeader header, std::span<const float> values)>;
+// Sends answers. The values are copied; header.form says what they are if they may be compressed.
+class Answer {
+ public:
+  virtual ~Answer() = default;
+  virtual void operator()(int worker, ServerHeader header, std::span<const float> values) const = 0;
+  // The same change to several workers, who all get the same bits of it.
+  virtual void to_all(const std::vector<int>& workers, const ServerHeader& header,
+                      std::span<const float> values) const = 0;
+};
 
 class ShardRule {
  public:

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "lockstep/server/arrivals.h"
+#include "lockstep/server/shard_lines.h"
 #include "lockstep/server/shard_rule.h"
 #include "lockstep/transport/transport.h"
 
@@ -16,7 +17,8 @@ inline constexpr Tag kServerTag = 64;  // requests; answers have the next one
 class ShardServer {
  public:
   // `size` floats; the workers are the ranks 0 … workers−1.
-  ShardServer(std::unique_ptr<ShardRule> rule, std::size_t size, int workers, Arrivals arrivals);
+  ShardServer(std::unique_ptr<ShardRule> rule, std::size_t size, int workers, Arrivals arrivals,
+              const ShardCompression* compression = nullptr);
 
   // Until every worker has left once.
   void serve(Transport& transport);
@@ -27,10 +29,12 @@ class ShardServer {
 
  private:
   struct Line;  // to one worker
+  class Answers;
   std::unique_ptr<ShardRule> rule_;
   std::size_t size_;
   int workers_;
   Arrivals arrivals_;
+  ShardLines lines_;
 };
 
 }  // namespace lockstep

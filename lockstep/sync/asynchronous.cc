@@ -39,7 +39,8 @@ class AsynchronousRule : public ShardRule {
               const Answer& answer) override {
     if (header.kind < kPull || header.kind > kClose) throw cannot_answer(header);
     std::int64_t& taken = taken_[static_cast<std::size_t>(header.worker)];
-    ServerHeader reply{.kind = header.kind};
+    ServerHeader reply{.kind = header.kind, .epoch = header.epoch};
+    if (header.kind == kPush) reply.form = Form::kDifference;
     if (header.kind == kPush) {
       if (values.size() != params_.size()) {
         throw CommError("worker {} pushed {} values to a shard of {}", header.worker, values.size(),

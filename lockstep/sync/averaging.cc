@@ -4,28 +4,48 @@
 
 namespace lockstep {
 
-void AllReduceAveraging::run(Group& group, std::span<float> values) {
+AverageCost AllReduceAveraging::run(Group& group, std::span<float> values, Content) {
   algorithm_.run(group, values, ReduceOp::kMean);
+  return cost(group, values.size());
 }
 
 AverageCost AllReduceAveraging::cost(Group& group, std::size_t n) const {
   const Tally tally = algorithm_.tally_of(group.size(), n);
   const std::uint64_t own = tally.bytes_of(group.index());
-  return {own, own, static_cast<std::uint64_t>(tally.cost().steps)};
+  return {own, own, static_cast<std::uint64_t>(tally.cost().steps), own};
 }
 
-void ServerAveraging::run(Group& group, std::span<float> values) {
-  if (!fits(values.size())) return others_.run(group, values);
+AverageCost ServerAveraging::run(Group& group, std::span<float> values, Content content) {
+  if (!fits(values.size())) return others_.run(group, values, content);
+  if (!agreed_ || content == Content::kOther) {
+    ask(group, values, Form::kPlain);
+    return cost(group, values.size());
+  }
+  const ServerTraffic before = server_.traffic();
+  if (content == Content::kModel) {
+    agreed_->take_off(group.ranks(), values);
+    ask(group, values, Form::kChange);
+    agreed_->add_and_agree(group.ranks(), values);
+  } else {
+    ask(group, values, Form::kChange);
+  }
+  const ServerTraffic& now = server_.traffic();
+  return {now.sent - before.sent,   now.received - before.received, 2,
+          now.plain - before.plain, now.encoding - before.encoding, now.decoding - before.decoding};
+}
+
+void ServerAveraging::ask(Group& group, std::span<float> values, Form form) {
   // Groups that average at the same time lie apart or inside one another, so the first member and
   // the size tell them apart.
-  server_.ask({.kind = MeanRule::kAverage, .clock = group.size(), .version = group.rank(0)}, values,
-              values);
+  server_.ask(
+      {.kind = MeanRule::kAverage, .form = form, .clock = group.size(), .version = group.rank(0)},
+      values, values);
 }
 
 AverageCost ServerAveraging::cost(Group& group, std::size_t n) const {
   if (!fits(n)) return others_.cost(group, n);
   const std::uint64_t bytes = n * sizeof(float);
-  return {bytes, bytes, 2};
+  return {bytes, bytes, 2, bytes};
 }
 
 }  // namespace lockstep

@@ -2,31 +2,50 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string>
 
+#include "lockstep/base/state.h"
 #include "lockstep/collective/all_reduce.h"
 #include "lockstep/server/server_client.h"
+#include "lockstep/sync/agreed_models.h"
 
 namespace lockstep {
+
+// What is averaged, which decides what may be left out of it.
+enum class Content {
+  kChange,  // gradients and the like: what a message leaves out may come with the next
+  kModel,   // parameters: only their difference from what all members knew last can be shortened
+  kOther,   // running statistics, sums: sent as they are
+};
 
 // What one member sends, receives and goes through for an average.
 struct AverageCost {
   std::uint64_t sent = 0, received = 0;
   std::uint64_t rounds = 0;
+  std::uint64_t plain = 0;            // bytes that it would have sent without compression
+  double encoding = 0, decoding = 0;  // seconds
 };
 
 class Averaging {
  public:
   virtual ~Averaging() = default;
   // Collective. The mean over the members, the same bits on all of them.
-  virtual void run(Group& group, std::span<float> values) = 0;
+  virtual AverageCost run(Group& group, std::span<float> values, Content content) = 0;
+  // Of an average that is not compressed.
   virtual AverageCost cost(Group& group, std::size_t n) const = 0;
+  // A step begins; what follows belongs to it.
+  virtual void begin_step(double /*epoch*/) {}
+  virtual void state(StateVisitor&) {}
+  // Whose messages are combined how, as a user reads it; empty if there is nothing to say.
+  virtual std::string findings() const { return ""; }
 };
 
 class AllReduceAveraging : public Averaging {
  public:
   explicit AllReduceAveraging(const AllReduce& algorithm) : algorithm_(algorithm) {}
-  void run(Group& group, std::span<float> values) override;
+  AverageCost run(Group& group, std::span<float> values, Content content) override;
   AverageCost cost(Group& group, std::size_t n) const override;
 
  private:
@@ -39,13 +58,21 @@ class ServerAveraging : public Averaging {
  public:
   ServerAveraging(ServerClient& server, const AllReduce& others)
       : server_(server), others_(others) {}
-  void run(Group& group, std::span<float> values) override;
+  // From now on messages may be compressed: of models, their difference from what all know.
+  void compress(AgreedModels agreed) { agreed_.emplace(std::move(agreed)); }
+
+  AverageCost run(Group& group, std::span<float> values, Content content) override;
   AverageCost cost(Group& group, std::size_t n) const override;
+  void state(StateVisitor& visitor) override {
+    if (agreed_) agreed_->state(visitor);
+  }
 
  private:
+  void ask(Group& group, std::span<float> values, Form form);
   bool fits(std::size_t n) const { return n == server_.map().size(); }
   ServerClient& server_;
   AllReduceAveraging others_;
+  std::optional<AgreedModels> agreed_;
 };
 
 }  // namespace lockstep

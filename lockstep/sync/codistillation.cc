@@ -75,7 +75,7 @@ class Codistillation : public SyncStrategy {
   }
 
   void step(SyncStep& step) override {
-    group_of(step).average(step.replica.grads());
+    group_of(step).average(step.replica.grads(), Content::kChange);
     take_step(step);
     const std::int64_t taught = step.index + 1 - first_taught_;  // steps, when the next one begins
     if (teachers_.size() > 0 && taught >= 0 && taught % options_.period == 0) exchange(step);

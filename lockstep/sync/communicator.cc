@@ -13,21 +13,32 @@ Traffic& Traffic::operator+=(const Traffic& other) {
   rounds += other.rounds;
   waiting += other.waiting;
   communicating += other.communicating;
+  plain += other.plain;
+  encoding += other.encoding;
+  decoding += other.decoding;
   return *this;
 }
 
-void Communicator::average(std::span<float> values) {
-  record(values.size(), [&] { averaging_.run(group_, values); });
+void Communicator::average(std::span<float> values, Content content) {
+  const double began = group_.transport().now();
+  const AverageCost cost = averaging_.run(group_, values, content);
+  count(cost, group_.transport().now() - began);
 }
 
 void Communicator::record(std::size_t n, const std::function<void()>& action) {
   const double began = group_.transport().now();
   action();
-  durations_.push_back(group_.transport().now() - began);
-  const AverageCost cost = averaging_.cost(group_, n);
+  count(averaging_.cost(group_, n), group_.transport().now() - began);
+}
+
+void Communicator::count(const AverageCost& cost, double seconds) {
+  durations_.push_back(seconds - cost.encoding - cost.decoding);
   traffic_.sent += cost.sent;
   traffic_.received += cost.received;
   traffic_.rounds += cost.rounds;
+  traffic_.plain += cost.plain;
+  traffic_.encoding += cost.encoding;
+  traffic_.decoding += cost.decoding;
 }
 
 Communicator& Communicator::part(const std::vector<int>& members) {

@@ -18,7 +18,9 @@ struct Traffic {
   std::uint64_t sent = 0, received = 0;  // bytes
   std::uint64_t rounds = 0;              // of messages, one after the other
   double waiting = 0;                    // seconds for others that were not there yet
-  double communicating = 0;              // seconds of the rest
+  double communicating = 0;              // seconds of the rest, on the wire
+  std::uint64_t plain = 0;               // bytes that would have been sent without compression
+  double encoding = 0, decoding = 0;     // seconds
 
   Traffic& operator+=(const Traffic& other);
 };
@@ -27,8 +29,9 @@ class Communicator {
  public:
   Communicator(Group& group, Averaging& averaging) : group_(group), averaging_(averaging) {}
 
-  // Collective. The mean over the members, the same bits on all of them.
-  void average(std::span<float> values);
+  // Collective. The mean over the members, the same bits on all of them. What is said about the
+  // content lets it be compressed.
+  void average(std::span<float> values, Content content = Content::kOther);
   // The same account for an average that is made by `action`, over vectors of n floats.
   void record(std::size_t n, const std::function<void()>& action);
   // The communicator of some of the members, by their indices here; made once and kept.
@@ -48,6 +51,7 @@ class Communicator {
 
  private:
   void settle_own();
+  void count(const AverageCost& cost, double seconds);
 
   Group& group_;
   Averaging& averaging_;

@@ -50,7 +50,7 @@ class SynchronousElastic : public SyncStrategy {
   void pull(SyncStep& step) {
     const auto params = step.replica.params();
     mean_.assign(params.begin(), params.end());
-    step.communicator.average(mean_);
+    step.communicator.average(mean_, Content::kModel);
     const float beta = alpha_ * static_cast<float>(step.communicator.size());
     for (std::size_t i = 0; i < mean_.size(); ++i) {
       const float centre = centre_[i];
@@ -78,7 +78,8 @@ class ElasticRule : public ShardRule {
       throw CommError("worker {} sent the centre {} values as a request of kind {}", header.worker,
                       values.size(), header.kind);
     }
-    answer(header.worker, {.kind = header.kind}, centre_);
+    const Form form = header.kind == kMove ? Form::kDifference : Form::kPlain;
+    answer(header.worker, {.kind = header.kind, .form = form, .epoch = header.epoch}, centre_);
     if (header.kind != kMove) return;
     for (std::size_t i = 0; i < centre_.size(); ++i)
       centre_[i] += alpha_ * (values[i] - centre_[i]);
@@ -94,10 +95,13 @@ class AsynchronousElastic : public ServedStrategy {
  public:
   explicit AsynchronousElastic(ElasticOptions options) : options_(options) {}
 
-  SyncTraits traits() const override { return {.all_reduce = false, .averages = false}; }
+  SyncTraits traits() const override {
+    return {.all_reduce = false, .averages = false, .pushes_models = true};
+  }
   void prepare(const SyncSetup& setup) override {
     ServedStrategy::prepare(setup);
-    centre_.resize(setup.replica.params().size());
+    const auto params = setup.replica.params();
+    centre_.assign(params.begin(), params.end());
     alpha_ = options_.alpha(workers());
   }
   void step(SyncStep& step) override {
@@ -105,7 +109,7 @@ class AsynchronousElastic : public ServedStrategy {
     take_step(step);
     if (options_.due(step.index)) {
       const auto params = step.replica.params();
-      exchange({.kind = kMove}, params, centre_);
+      exchange({.kind = kMove, .form = Form::kDifference}, params, centre_);
       for (std::size_t i = 0; i < centre_.size(); ++i)
         params[i] -= alpha_ * (params[i] - centre_[i]);
       step.replica.apply_update();

@@ -7,6 +7,9 @@
 // This is push-sum (Kempe et al. 2003): weights add up to M, those under way included, and mixing
 // leaves Σ a x as it is. The model is Σ a x / M. Senders and receivers never wait. Only where all
 // meet, for a validation or a checkpoint, is what is still under way received (drained).
+//
+// With [compress] each pair of workers has a stream of differences (peer_models.h); of the way to
+// what arrives only the share is gone that is not lag.
 #include <algorithm>
 #include <cstring>
 #include <list>
@@ -16,6 +19,7 @@
 #include "lockstep/collective/collectives.h"
 #include "lockstep/sync/inbox.h"
 #include "lockstep/sync/model_message.h"
+#include "lockstep/sync/peer_models.h"
 #include "lockstep/sync/strategy.h"
 
 namespace lockstep {
@@ -35,7 +39,10 @@ class Gossip : public SyncStrategy {
     transport_ = &setup.communicator.group().transport();
     seed_ = setup.seed;
     sent_.assign(static_cast<std::size_t>(setup.communicator.size()), 0);
-    message_ = std::make_unique<ModelMessage>(setup.replica);
+    if (setup.compression != nullptr) {
+      peers_ = std::make_unique<PeerModels>(*setup.compression, setup.replica, seed_, me());
+    }
+    message_ = std::make_unique<ModelMessage>(setup.replica, peers_ != nullptr);
     inbox_ = std::make_unique<Inbox>(*transport_, kGossipTag, setup.arrivals, message_->room());
   }
 
@@ -46,7 +53,7 @@ class Gossip : public SyncStrategy {
 
   void step(SyncStep& step) override {
     take_step(step);
-    tell_somebody(step.index);
+    tell_somebody(step.index, step.rates.epoch);
     consistent_ = step.meeting;
     together_ = false;
     if (step.meeting) drain();
@@ -70,11 +77,14 @@ class Gossip : public SyncStrategy {
     average_model(step.replica, step.communicator);
   }
 
-  void state(StateVisitor& visitor) override { visitor.real("weight", weight_); }
+  void state(StateVisitor& visitor) override {
+    visitor.real("weight", weight_);
+    if (peers_) peers_->state(visitor);
+  }
 
  private:
   struct Rumour {  // one that may not have been heard yet
-    explicit Rumour(Replica& replica) : message(replica) {}
+    Rumour(Replica& replica, bool compressed) : message(replica, compressed) {}
     ModelMessage message;
     Request sending;
   };
@@ -82,25 +92,36 @@ class Gossip : public SyncStrategy {
   int me() const { return communicator_->index(); }
 
   void mix() {
-    message_->check(inbox_->arrived());
-    const double weight = message_->weight();
+    message_->read(inbox_->arrived());
+    const double weight = message_->about().weight;
     if (!(weight > 0 && weight <= communicator_->size())) {
       throw CommError("worker {} sent its model with weight {}", inbox_->arrived().peer(), weight);
     }
     weight_ += weight;
     const auto share = static_cast<float>(weight / weight_);
-    const auto towards = [share](std::span<float> own, std::span<const float> theirs) {
-      for (std::size_t i = 0; i < own.size(); ++i) own[i] += share * (theirs[i] - own[i]);
-    };
-    towards(replica_->params(), message_->params());
-    towards(replica_->buffers(), message_->buffers());
+    if (peers_) {
+      const auto model = peers_->take(inbox_->arrived().peer(), message_->compressed());
+      towards(replica_->params(), model, share * model_share(model));
+    } else {
+      towards(replica_->params(), message_->params(), share);
+    }
+    towards(replica_->buffers(), message_->buffers(), share);
     replica_->apply_update();
     communicator_->account().received += message_->size();
     ++taken_;
     inbox_->done();
   }
 
-  void tell_somebody(std::int64_t step) {
+  static void towards(std::span<float> own, std::span<const float> theirs, float share) {
+    for (std::size_t i = 0; i < own.size(); ++i) own[i] += share * (theirs[i] - own[i]);
+  }
+  // Of the way to a model that came compressed.
+  float model_share(std::span<const float> model) const {
+    return static_cast<float>(
+        share_of_way(message_->about().error, squared_distance(replica_->params(), model)));
+  }
+
+  void tell_somebody(std::int64_t step, double epoch) {
     const int workers = communicator_->size();
     Random random(seed_, "gossip", static_cast<std::uint64_t>(me()),
                   static_cast<std::uint64_t>(step));
@@ -110,20 +131,33 @@ class Gossip : public SyncStrategy {
     const double began = transport_->now();
     weight_ /= 2;
     Rumour& rumour = free_rumour();
-    rumour.sending = transport_->isend(communicator_->group().rank(to), kGossipTag,
-                                       rumour.message.write(*replica_, weight_, began));
+    const auto bytes = write(rumour.message, to, epoch, began);
+    const double written = transport_->now();
+    rumour.sending = transport_->isend(communicator_->group().rank(to), kGossipTag, bytes);
     ++sent_[static_cast<std::size_t>(to)];
     Traffic& account = communicator_->account();
-    account.sent += rumour.message.size();
+    account.sent += bytes.size();
+    account.plain += replica_->params().size_bytes() + replica_->buffers().size_bytes();
     account.rounds += 1;
-    account.communicating += transport_->now() - began;
+    (peers_ ? account.encoding : account.communicating) += written - began;
+    account.communicating += transport_->now() - written;
+  }
+
+  std::span<const std::byte> write(ModelMessage& message, int to, double epoch, double now) {
+    ModelMessage::About about{.weight = weight_, .now = now};
+    if (!peers_) return message.write(*replica_, about);
+    ModelStream& stream = peers_->to(communicator_->group().rank(to));
+    bytes_.clear();
+    about.error = stream.encode(replica_->params(), epoch, bytes_);
+    transport_->charge(stream.encode_seconds());
+    return message.write(*replica_, about, bytes_.view());
   }
 
   Rumour& free_rumour() {
     for (Rumour& rumour : rumours_) {
       if (transport_->test(rumour.sending)) return rumour;
     }
-    return rumours_.emplace_back(*replica_);
+    return rumours_.emplace_back(*replica_, peers_ != nullptr);
   }
 
   // Collective: everybody learns how much was sent to it since the last time and takes the rest.
@@ -159,6 +193,8 @@ class Gossip : public SyncStrategy {
   Communicator* communicator_ = nullptr;
   Transport* transport_ = nullptr;
   std::uint64_t seed_ = 1;
+  std::unique_ptr<PeerModels> peers_;  // with [compress]
+  Bytes bytes_;
   std::unique_ptr<ModelMessage> message_;  // the one that comes in
   std::unique_ptr<Inbox> inbox_;
   std::list<Rumour> rumours_;

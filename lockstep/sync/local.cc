@@ -22,7 +22,7 @@ void LocalSgd::agree(SyncStep& step) {
 
 void LocalSgd::average(SyncStep& step, Communicator& members) const {
   if (members.size() == 1) return;
-  average_model(step.replica, members);
+  average_model(step.replica, members, Content::kModel);
   if (memory_ == OptimizerMemory::kAverage) average_memory(step.optimizer, members);
 }
 

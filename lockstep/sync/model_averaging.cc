@@ -53,7 +53,7 @@ class ModelAveraging : public SyncStrategy {
     take_step(step);
     for (std::size_t i = 0; i < params.size(); ++i) params[i] -= correction_[i];
     step.replica.apply_update();
-    step.communicator.average(correction_);
+    step.communicator.average(correction_, Content::kChange);
     const auto count = static_cast<float>(learners);
     const auto momentum = static_cast<float>(options_.momentum);
     for (std::size_t i = 0; i < params.size(); ++i) {

@@ -11,44 +11,66 @@ constexpr std::size_t kHeader = kAlignment;  // floats behind it start on a cach
 
 }  // namespace
 
-ModelMessage::ModelMessage(Replica& replica) : params_(replica.params().size()) {
-  const std::size_t bytes =
-      kHeader + replica.params().size_bytes() + replica.buffers().size_bytes();
+ModelMessage::ModelMessage(Replica& replica, bool compressed)
+    : params_(replica.params().size()),
+      buffers_(replica.buffers().size()),
+      is_compressed_(compressed) {
+  static_assert(sizeof(About) <= kHeader);
+  std::size_t bytes = kHeader + replica.params().size_bytes() + replica.buffers().size_bytes();
   if (bytes > kMessageLimit) {
     throw ConfigError(
         "a model of {} parameters does not fit into one message, in which this [sync] sends it; "
         "use one that averages, such as \"synchronous\"",
         params_);
   }
+  if (compressed) bytes += replica.params().size_bytes() + 4096;  // if it fails to shorten them
   memory_.resize(bytes);
 }
 
-std::span<const std::byte> ModelMessage::write(Replica& replica, double weight, double now) {
-  const double words[] = {weight, now};
-  std::memcpy(memory_.data(), words, sizeof words);
-  std::byte* to = memory_.data() + kHeader;
-  for (const auto values : {replica.params(), replica.buffers()}) {
-    if (!values.empty()) std::memcpy(to, values.data(), values.size_bytes());
-    to += values.size_bytes();
+std::byte* ModelMessage::write_head(Replica& replica, const About& about) {
+  std::memcpy(memory_.data(), &about, sizeof about);
+  const auto buffers = replica.buffers();
+  if (!buffers.empty()) std::memcpy(memory_.data() + kHeader, buffers.data(), buffers.size_bytes());
+  return memory_.data() + kHeader + buffers.size_bytes();
+}
+
+std::span<const std::byte> ModelMessage::write(Replica& replica, const About& about) {
+  const auto params = replica.params();
+  return write_behind(write_head(replica, about), std::as_bytes(params));
+}
+
+std::span<const std::byte> ModelMessage::write(Replica& replica, const About& about,
+                                               std::span<const std::byte> compressed) {
+  return write_behind(write_head(replica, about), compressed);
+}
+
+std::span<const std::byte> ModelMessage::write_behind(std::byte* head,
+                                                      std::span<const std::byte> bytes) {
+  const auto begin = static_cast<std::size_t>(head - memory_.data());
+  LOCKSTEP_CHECK(begin + bytes.size() <= memory_.size(), "a model in {} bytes", bytes.size());
+  if (!bytes.empty()) std::memcpy(head, bytes.data(), bytes.size());
+  size_ = begin + bytes.size();
+  return std::span<const std::byte>(memory_).first(size_);
+}
+
+void ModelMessage::read(const Request& arrived) {
+  size_ = arrived.bytes();
+  const std::size_t head = kHeader + buffers_ * sizeof(float);
+  const std::size_t plain = head + params_ * sizeof(float);
+  if (size_ < head || (!is_compressed_ && size_ != plain)) {
+    throw CommError("worker {} sent {} bytes instead of a model of {}", arrived.peer(), size_,
+                    plain);
   }
-  return memory_;
+  std::memcpy(&about_, memory_.data(), sizeof about_);
 }
 
-void ModelMessage::check(const Request& arrived) const {
-  if (arrived.bytes() == memory_.size()) return;
-  throw CommError("worker {} sent {} bytes instead of a model of {}", arrived.peer(),
-                  arrived.bytes(), memory_.size());
+std::span<const std::byte> ModelMessage::compressed() const {
+  return std::span<const std::byte>(memory_).first(size_).subspan(kHeader +
+                                                                  buffers_ * sizeof(float));
 }
 
-double ModelMessage::word(std::size_t index) const {
-  double value = 0;
-  std::memcpy(&value, memory_.data() + index * sizeof value, sizeof value);
-  return value;
-}
-
-std::span<const float> ModelMessage::floats() const {
-  return {reinterpret_cast<const float*>(memory_.data() + kHeader),
-          (memory_.size() - kHeader) / sizeof(float)};
+std::span<const float> ModelMessage::floats(std::size_t first, std::size_t count) const {
+  return {reinterpret_cast<const float*>(memory_.data() + kHeader) + first, count};
 }
 
 }  // namespace lockstep

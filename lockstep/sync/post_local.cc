@@ -19,7 +19,7 @@ class PostLocal : public LocalSgd {
   }
   void step(SyncStep& step) override {
     if (step.index >= switch_) return LocalSgd::step(step);
-    step.communicator.average(step.replica.grads());
+    step.communicator.average(step.replica.grads(), Content::kChange);
     take_step(step);
   }
 

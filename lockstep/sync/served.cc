@@ -1,7 +1,6 @@
 #include "lockstep/sync/served.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 #include "lockstep/collective/collectives.h"
@@ -33,6 +32,7 @@ std::span<const ServerHeader> ServedStrategy::send_gradients(SyncStep& step, Ser
                                                              std::span<float> into) {
   part();
   header.set(step.rates);
+  header.form = Form::kChange;
   // What has overflowed would spoil the server's parameters for all.
   if (overflowed(*replica_)) std::ranges::fill(replica_->grads(), 0.0f);
   return exchange(header, replica_->grads(), into);
@@ -87,15 +87,15 @@ void ServedStrategy::account() {
   account.received += now.received - before.received;
   account.rounds += 2 * (now.rounds - before.rounds);  // there and back
   account.waiting += held;
-  account.communicating += now.seconds - before.seconds - held;
+  account.plain += now.plain - before.plain;
+  const double encoding = now.encoding - before.encoding, decoding = now.decoding - before.decoding;
+  account.encoding += encoding;
+  account.decoding += decoding;
+  account.communicating += now.seconds - before.seconds - held - encoding - decoding;
 }
 
 void ServedStrategy::state(StateVisitor& visitor) {
-  std::vector<std::byte> counts(staleness_.pushes.size() * sizeof(std::int64_t));
-  if (!counts.empty()) std::memcpy(counts.data(), staleness_.pushes.data(), counts.size());
-  visitor.bytes("staleness", counts);
-  staleness_.pushes.resize(counts.size() / sizeof(std::int64_t));
-  if (!counts.empty()) std::memcpy(staleness_.pushes.data(), counts.data(), counts.size());
+  visit_list(visitor, "staleness", staleness_.pushes);
   visitor.integer("rejected", staleness_.rejected);
 }
 

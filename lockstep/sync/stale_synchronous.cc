@@ -56,6 +56,7 @@ class StaleSynchronousRule : public ShardRule {
       if (!first_) answer(header.worker, {.kind = kPush}, {});
     } else if (header.kind == kRead) {
       reads_[static_cast<std::size_t>(header.worker)] = header.clock;
+      epoch_ = header.epoch;
     } else if (header.kind == kPull) {
       answer(header.worker, {.kind = kPull, .version = complete_}, read());
     } else if (header.kind == kClose) {
@@ -73,7 +74,12 @@ class StaleSynchronousRule : public ShardRule {
     for (std::size_t i = 0; i < reads_.size(); ++i) {
       if (reads_[i] == kNone || complete_ < reads_[i] - bound_) continue;
       answer(static_cast<int>(i),
-             {.kind = kRead, .version = complete_, .staleness = reads_[i] - complete_}, read());
+             {.kind = kRead,
+              .form = Form::kDifference,
+              .version = complete_,
+              .staleness = reads_[i] - complete_,
+              .epoch = epoch_},
+             read());
       reads_[i] = kNone;
     }
   }
@@ -159,6 +165,7 @@ class StaleSynchronousRule : public ShardRule {
   WorkList work_;
   std::vector<std::int64_t> reads_;  // by worker: the clock it waits to read at, or kNone
   std::map<std::int64_t, Clock> pending_;
+  double epoch_ = 0;  // of the latest read
 };
 
 class StaleSynchronous : public ServedStrategy {

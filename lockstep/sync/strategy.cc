@@ -49,8 +49,8 @@ void take_step(SyncStep& step) {
   replica.apply_update();
 }
 
-void average_model(Replica& replica, Communicator& communicator) {
-  communicator.average(replica.params());
+void average_model(Replica& replica, Communicator& communicator, Content content) {
+  communicator.average(replica.params(), content);
   if (!replica.buffers().empty()) communicator.average(replica.buffers());
   replica.apply_update();
 }

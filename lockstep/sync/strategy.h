@@ -9,6 +9,7 @@
 
 #include "lockstep/base/registry.h"
 #include "lockstep/base/state.h"
+#include "lockstep/compress/compression_plan.h"
 #include "lockstep/model/replica.h"
 #include "lockstep/optim/optimizer.h"
 #include "lockstep/server/server_client.h"
@@ -24,9 +25,10 @@ struct SyncSetup {
   ServerClient* server;        // where [aggregate] via = "server", else null
   Arrivals& arrivals;          // of messages that this worker takes from anybody
   std::uint64_t seed = 1;
-  std::int64_t steps = 0;  // of the whole training
-  double epochs = 0;       // the same in epochs
-  bool native = false;     // do averages come from the native all-reduce?
+  std::int64_t steps = 0;                        // of the whole training
+  double epochs = 0;                             // the same in epochs
+  const CompressionPlan* compression = nullptr;  // [compress], if it compresses
+  bool native = false;                           // do averages come from the native all-reduce?
 };
 
 // One worker at one step: the replica's gradients are those of its own batch.
@@ -58,17 +60,18 @@ struct StalenessRecord {
 
 // With what a strategy goes together.
 struct SyncTraits {
-  bool all_reduce = true;   // [aggregate] via = "allreduce"
-  bool server = true;       // [aggregate] via = "server"
-  bool averages = true;     // does it want nothing of a server but averages?
-  bool inbox = false;       // does it take messages from anybody (SyncSetup::arrivals)?
-  bool own_models = true;   // do workers have parameters of their own, at least for a while?
-  bool merges = false;      // may workers be computed together as one large batch?
-  bool resizes = false;     // may a run go on with another number of workers?
-  bool in_step = true;      // do all workers take the same number of steps?
-  bool by_step = true;      // has every step its batches, one a worker, whoever computes them?
-  bool every_step = false;  // do all workers wait for each other in every step?
-  bool apart = false;       // does each household train a model of its own?
+  bool all_reduce = true;      // [aggregate] via = "allreduce"
+  bool server = true;          // [aggregate] via = "server"
+  bool averages = true;        // does it want nothing of a server but averages?
+  bool inbox = false;          // does it take messages from anybody (SyncSetup::arrivals)?
+  bool own_models = true;      // do workers have parameters of their own, at least for a while?
+  bool merges = false;         // may workers be computed together as one large batch?
+  bool resizes = false;        // may a run go on with another number of workers?
+  bool in_step = true;         // do all workers take the same number of steps?
+  bool by_step = true;         // has every step its batches, one a worker, whoever computes them?
+  bool every_step = false;     // do all workers wait for each other in every step?
+  bool pushes_models = false;  // does a worker send its model to a server?
+  bool apart = false;          // does each household train a model of its own?
 };
 
 class SyncStrategy {
@@ -122,7 +125,8 @@ bool overflowed(Replica& replica);
 // The optimizer's step with the replica's gradients, unless they have overflowed.
 void take_step(SyncStep& step);
 
-// The average of the replica's parameters and running statistics over a group of workers.
-void average_model(Replica& replica, Communicator& communicator);
+// The average of the replica's parameters and running statistics over a group of workers. Exact,
+// or with Content::kModel as the parameters may be compressed.
+void average_model(Replica& replica, Communicator& communicator, Content content = Content::kOther);
 
 }  // namespace lockstep

@@ -26,7 +26,7 @@ class Synchronous : public SyncStrategy {
 
   void step(SyncStep& step) override {
     if (!shared_) {
-      step.communicator.average(step.replica.grads());
+      step.communicator.average(step.replica.grads(), Content::kChange);
       return take_step(step);  // the average is the same everywhere, so everybody does the same
     }
     step.communicator.record(step.replica.grads().size(), [&] {

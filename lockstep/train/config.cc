@@ -38,12 +38,17 @@ OptionValue list_value(const toml::array& list, const std::string& where) {
   return reals;
 }
 
-// {3 = 2.0}: the list of its entries.
+// {3 = 2.0} or {bias = "none"}: the list of its entries.
 OptionValue table_value(const toml::table& table, const std::string& where) {
   std::vector<std::string> entries;
   for (const auto& [key, value] : table) {
-    if (!value.is_number()) throw ConfigError("{}.{} must be a number", where, key.str());
-    entries.push_back(fmt::format("{} = {}", key.str(), *value.value<double>()));
+    if (const auto number = value.is_number() ? value.value<double>() : std::nullopt) {
+      entries.push_back(fmt::format("{} = {}", key.str(), *number));
+    } else if (const auto* text = value.as_string()) {
+      entries.push_back(fmt::format("{} = {}", key.str(), text->get()));
+    } else {
+      throw ConfigError("{}.{} must be a number or a text", where, key.str());
+    }
   }
   return entries;
 }

@@ -1,6 +1,7 @@
 // The sections of a configuration and the keys that do not belong to a component.
 #include "lockstep/assign/assignment.h"
 #include "lockstep/collective/all_reduce.h"
+#include "lockstep/compress/compression_plan.h"
 #include "lockstep/data/dataset.h"
 #include "lockstep/model/replica.h"
 #include "lockstep/optim/optimizer.h"
@@ -132,6 +133,8 @@ const std::vector<SectionKind>& section_kinds() {
        "synchronous"},
       {"aggregate", "How values are combined", aggregate_options(),
        &Registry<AllReduce>::instance(), "algorithm", "native"},
+      {"compress", "What is sent", compress_options(), &Registry<Compressor>::instance(), "name",
+       "none"},
   };
   return kinds;
 }

@@ -32,6 +32,7 @@ Job::Job(Config config, Ingredients ingredients, int ranks_given)
       model_(std::move(ingredients.model)) {
   if (!model_) model_ = make_component<ModelKind>(config_, "model");
   traits_ = make_strategy()->traits();
+  settle_compression();
   placement_ = place_workers(config_, *model_, traits_, ranks_given);
   slowdown_ = std::make_unique<Slowdown>(config_.at("cluster").own(), placement_.workers, seed());
   if (traits_.apart) models_ = make_strategy()->households(placement_.workers);
@@ -47,6 +48,25 @@ Job::Job(Config config, Ingredients ingredients, int ranks_given)
                .precision = train.text("precision"),
                .label_smoothing = train.real("label_smoothing"),
                .batch_norm = train.text("batch_norm")};
+}
+
+void Job::settle_compression() {
+  const Section& section = config_.at("compress");
+  auto plan =
+      std::make_unique<CompressionPlan>(section.component(), section.options(), section.own());
+  if (!plan->compresses()) return;
+  // What workers hold back belongs to them; there is no fair way to hand it to others.
+  traits_.resizes = false;
+  const Options& optim = config_.at("optim").options();
+  for (const Option& option : optim.declared().all()) {
+    if (option.name() != "momentum" || plan->momentum() == 0 || optim.real("momentum") == 0)
+      continue;
+    throw ConfigError(
+        "[compress] momentum = {} corrects the momentum on each worker, so the optimizer must have "
+        "none of its own; set [optim] momentum = 0 instead of {}",
+        plan->momentum(), optim.real("momentum"));
+  }
+  compression_ = std::move(plan);
 }
 
 std::uint64_t Job::seed() const {

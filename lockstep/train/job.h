@@ -11,6 +11,7 @@
 
 #include "lockstep/assign/assignment.h"
 #include "lockstep/assign/sampler.h"
+#include "lockstep/compress/compression_plan.h"
 #include "lockstep/data/loader.h"
 #include "lockstep/data/split.h"
 #include "lockstep/model/replica.h"
@@ -60,7 +61,8 @@ class Job {
   std::int64_t interval(double epochs, std::int64_t step) const;
   std::unique_ptr<Optimizer> make_optimizer() const;
   std::unique_ptr<SyncStrategy> make_strategy() const;
-  const SyncTraits& traits() const { return traits_; }  // of the strategy
+  const SyncTraits& traits() const { return traits_; }                       // of the strategy
+  const CompressionPlan* compression() const { return compression_.get(); }  // null: there is none
   bool has_server() const;
   int shards() const;  // of the server, if there is one
 
@@ -72,6 +74,7 @@ class Job {
   mutable std::atomic<std::int64_t> stop_after{std::numeric_limits<std::int64_t>::max()};
 
  private:
+  void settle_compression();
   void settle_statistics();
   void share_out_samples();
   void make_plan();
@@ -81,6 +84,7 @@ class Job {
   std::shared_ptr<const ModelKind> model_;
   SyncTraits traits_;
   Placement placement_;
+  std::unique_ptr<CompressionPlan> compression_;
   std::unique_ptr<Slowdown> slowdown_;
   Split split_;
   std::unique_ptr<Loader> loader_;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "lockstep/base/aligned.h"
+#include "lockstep/sync/compressed_averaging.h"
 #include "lockstep/train/common_start.h"
 #include "lockstep/train/everyone.h"
 
@@ -47,15 +48,24 @@ Learner::Learner(Transport& transport, const Job& job)
   share_statistics();
   if (job.has_server()) serving_ = std::make_unique<Serving>(transport, job, *replica_, *strategy_);
   if (serving_ && job.traits().averages) {
-    averaging_ = std::make_unique<ServerAveraging>(serving_->client(), *all_reduce_);
+    auto averaging = std::make_unique<ServerAveraging>(serving_->client(), *all_reduce_);
+    if (job.compression() != nullptr) {
+      averaging->compress(AgreedModels(group_.ranks(), replica_->params()));
+    }
+    averaging_ = std::move(averaging);
+  } else if (job.compression() != nullptr) {
+    averaging_ = std::make_unique<CompressedAveraging>(
+        *job.compression(), *all_reduce_, replica_->layers(), replica_->params(), group_.ranks(),
+        job.seed(), transport.rank());
   } else {
     averaging_ = std::make_unique<AllReduceAveraging>(*all_reduce_);
   }
   communicator_ = std::make_unique<Communicator>(group_, *averaging_);
   strategy_->prepare({*replica_, *optimizer_, *communicator_,
                       serving_ ? &serving_->client() : nullptr, inbox_, job.seed(),
-                      job.plan().steps(), job.plan().epochs(),
-                      !serving_ && job.config().at("aggregate").component() == "native"});
+                      job.plan().steps(), job.plan().epochs(), job.compression(),
+                      !serving_ && job.compression() == nullptr &&
+                          job.config().at("aggregate").component() == "native"});
 }
 
 void Learner::share_statistics() {
@@ -108,6 +118,8 @@ Turn Learner::next(std::int64_t done, std::int64_t until) {
 PassResult Learner::learn(std::int64_t step, std::int64_t own, Batch& batch, bool meeting) {
   const Rates rates = job_.rates(step);
   SyncStep sync{*replica_, *optimizer_, *communicator_, step, rates, 0, meeting};
+  averaging_->begin_step(rates.epoch);
+  if (serving_) serving_->client().begin_step(rates.epoch);
   const double began = transport_.now();
   strategy_->before(sync, batch);
   const PassResult result = replica_->forward_backward(batch, weight_of(step, batch.size()));
@@ -166,7 +178,9 @@ const WorkerLedger& Learner::ledger() {
 
 std::vector<std::string> Learner::remarks() const {
   std::vector<std::string> remarks = replica_->remarks();
-  if (const std::string found = all_reduce_->findings(); !found.empty()) remarks.push_back(found);
+  for (const std::string& found : {all_reduce_->findings(), averaging_->findings()}) {
+    if (!found.empty()) remarks.push_back(found);
+  }
   return remarks;
 }
 
@@ -202,6 +216,8 @@ void Learner::model_state(StateVisitor& visitor) {
 void Learner::state(StateVisitor& visitor) {
   model_state(visitor);
   StateScope optim(visitor, "optim"), server(visitor, "server"), ledger(visitor, "ledger");
+  StateScope averaging(visitor, "averaging");
+  averaging_->state(averaging);
   optimizer_->state(optim);
   if (serving_) serving_->state(server);
   ledger_.state(ledger);

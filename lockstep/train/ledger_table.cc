@@ -29,9 +29,24 @@ constexpr Column kColumns[] = {{"steps", &WorkerLedger::steps, as_count},
                                {"computing", &WorkerLedger::computing, format_seconds},
                                {"waiting", &WorkerLedger::waiting, format_seconds},
                                {"communicating", &WorkerLedger::communicating, format_seconds},
+                               {"encoding", &WorkerLedger::encoding, format_seconds},
+                               {"decoding", &WorkerLedger::decoding, format_seconds},
                                {"sent", &WorkerLedger::sent, as_size},
                                {"received", &WorkerLedger::received, as_size},
                                {"rounds", &WorkerLedger::rounds, as_count}};
+
+// Those of compression only where there was some.
+std::vector<Column> columns_for(const std::vector<WorkerLedger>& ledgers) {
+  std::vector<Column> columns(std::begin(kColumns), std::end(kColumns));
+  std::erase_if(columns, [&](const Column& column) {
+    const bool compression =
+        column.value == &WorkerLedger::encoding || column.value == &WorkerLedger::decoding;
+    return compression && std::ranges::none_of(ledgers, [&](const WorkerLedger& ledger) {
+             return ledger.*column.value > 0;
+           });
+  });
+  return columns;
+}
 
 std::string name_of(int rank, const Placement& placement) {
   const int first = placement.first_worker(rank);
@@ -40,10 +55,10 @@ std::string name_of(int rank, const Placement& placement) {
 }
 
 // A column's values by size: its least is not the row of one worker.
-std::vector<std::string> quantile_row(const char* name, const std::vector<WorkerLedger>& ledgers,
-                                      std::size_t place) {
+std::vector<std::string> quantile_row(const char* name, const std::vector<Column>& columns,
+                                      const std::vector<WorkerLedger>& ledgers, std::size_t place) {
   std::vector<std::string> row{name};
-  for (const Column& column : kColumns) {
+  for (const Column& column : columns) {
     std::vector<double> values;
     for (const WorkerLedger& ledger : ledgers) values.push_back(ledger.*column.value);
     std::ranges::sort(values);
@@ -55,18 +70,18 @@ std::vector<std::string> quantile_row(const char* name, const std::vector<Worker
 }  // namespace
 
 std::string ledger_table(const std::vector<WorkerLedger>& ledgers, const Placement& placement) {
+  const std::vector<Column> columns = columns_for(ledgers);
   std::vector<std::vector<std::string>> rows{{"worker"}};
-  for (const Column& column : kColumns) rows.front().push_back(column.title);
+  for (const Column& column : columns) rows.front().push_back(column.title);
   if (ledgers.size() <= kMostRows) {
     for (std::size_t rank = 0; rank < ledgers.size(); ++rank) {
       auto& row = rows.emplace_back(1, name_of(static_cast<int>(rank), placement));
-      for (const Column& column : kColumns)
-        row.push_back(column.write(ledgers[rank].*column.value));
+      for (const Column& column : columns) row.push_back(column.write(ledgers[rank].*column.value));
     }
   } else {
-    rows.push_back(quantile_row("least", ledgers, 0));
-    rows.push_back(quantile_row("median", ledgers, ledgers.size() / 2));
-    rows.push_back(quantile_row("most", ledgers, ledgers.size() - 1));
+    rows.push_back(quantile_row("least", columns, ledgers, 0));
+    rows.push_back(quantile_row("median", columns, ledgers, ledgers.size() / 2));
+    rows.push_back(quantile_row("most", columns, ledgers, ledgers.size() - 1));
   }
   return format_table(rows);
 }

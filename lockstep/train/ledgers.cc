@@ -13,6 +13,9 @@ void WorkerLedger::add(const Traffic& now, const Traffic& before) {
   sent += static_cast<double>(now.sent - before.sent);
   received += static_cast<double>(now.received - before.received);
   rounds += static_cast<double>(now.rounds - before.rounds);
+  encoding += now.encoding - before.encoding;
+  decoding += now.decoding - before.decoding;
+  plain += static_cast<double>(now.plain - before.plain);
 }
 
 void WorkerLedger::state(StateVisitor& visitor) {
@@ -23,6 +26,9 @@ void WorkerLedger::state(StateVisitor& visitor) {
   visitor.real("sent", sent);
   visitor.real("received", received);
   visitor.real("rounds", rounds);
+  visitor.real("encoding", encoding);
+  visitor.real("decoding", decoding);
+  visitor.real("plain", plain);
 }
 
 std::vector<WorkerLedger> gather_ledgers(Group& group, const WorkerLedger& mine) {

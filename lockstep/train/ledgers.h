@@ -15,6 +15,8 @@ struct WorkerLedger {
   double communicating = 0;
   double sent = 0, received = 0;  // bytes
   double rounds = 0;
+  double encoding = 0, decoding = 0;  // seconds
+  double plain = 0;                   // bytes that would have been sent without compression
 
   void add(const Traffic& now, const Traffic& before);  // what came between
   void state(StateVisitor& visitor);

@@ -17,7 +17,10 @@ Serving::Serving(Transport& transport, const Job& job, Replica& replica,
     : transport_(transport) {
   const Placement& placement = job.placement();
   auto optimizer = job.make_optimizer();
-  const ShardMap map(replica.layers(), job.shards(), optimizer->whole_layers());
+  const CompressionPlan* plan = job.compression();
+  if (plan != nullptr) plan->check_rules(replica.layers());
+  const bool whole = optimizer->whole_layers() || (plan != nullptr && plan->whole_layers());
+  const ShardMap map(replica.layers(), job.shards(), whole);
   const int first = placement.servers > 0 ? placement.worker_ranks() : 0;  // with a shard
   if (transport.rank() >= first) {
     const int shard = transport.rank() - first;
@@ -27,14 +30,23 @@ Serving::Serving(Transport& transport, const Job& job, Replica& replica,
                      .layers = map.layers_of(shard),
                      .optimizer = std::move(optimizer)};
     setup.optimizer->prepare(setup.layers);
-    shard_ =
-        std::make_unique<ShardServer>(strategy.shard_rule(std::move(setup)), map.range(shard).size,
-                                      placement.worker_ranks(), arrivals_at(job, shard));
+    std::unique_ptr<ShardCompression> compression;
+    if (plan != nullptr) {
+      compression = std::make_unique<ShardCompression>(
+          ShardCompression{*plan, setup.layers, setup.params, job.seed(), shard});
+    }
+    shard_ = std::make_unique<ShardServer>(strategy.shard_rule(std::move(setup)),
+                                           map.range(shard).size, placement.worker_ranks(),
+                                           arrivals_at(job, shard), compression.get());
   }
   if (transport.rank() < placement.worker_ranks()) {
     std::vector<int> ranks(static_cast<std::size_t>(job.shards()));
     std::iota(ranks.begin(), ranks.end(), first);
     client_ = std::make_unique<ServerClient>(transport, map, std::move(ranks));
+    if (plan != nullptr) {
+      const bool models = job.traits().pushes_models;
+      client_->compress(*plan, models ? replica.params() : std::span<float>(), job.seed());
+    }
   }
 }
 
@@ -58,6 +70,9 @@ std::vector<int> Serving::take_arrivals() {
 
 void Serving::state(StateVisitor& visitor) {
   if (shard_) shard_->state(visitor);
+  if (!client_) return;
+  StateScope client(visitor, "client");
+  client_->state(client);
 }
 
 }  // namespace lockstep

@@ -51,7 +51,10 @@ Json to_json(const std::vector<WorkerLedger>& ledgers) {
                     {"computing", one.computing},
                     {"waiting", one.waiting},
                     {"communicating", one.communicating},
+                    {"encoding", one.encoding},
+                    {"decoding", one.decoding},
                     {"bytes_sent", whole(one.sent)},
+                    {"bytes_uncompressed", whole(one.plain)},
                     {"bytes_received", whole(one.received)},
                     {"rounds", whole(one.rounds)}});
   }

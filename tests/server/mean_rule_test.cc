@@ -90,9 +90,10 @@ TEST(MeanRule, GroupsInsideOneAnotherDoNotMix) {
   std::map<int, float> answers;
   const auto send = [&](int worker, int group_size, float value) {
     const std::array<float, 1> values{value};
-    rule.handle(
-        {.kind = MeanRule::kAverage, .worker = worker, .clock = group_size, .version = 0}, values,
-        [&](int to, const ServerHeader&, std::span<const float> mean) { answers[to] = mean[0]; });
+    rule.handle({.kind = MeanRule::kAverage, .worker = worker, .clock = group_size, .version = 0},
+                values, AnswerTo([&](int to, const ServerHeader&, std::span<const float> mean) {
+                  answers[to] = mean[0];
+                }));
   };
   send(2, 4, 10);
   send(3, 4, 20);

@@ -1,6 +1,7 @@
 // A shard's rule without a world: messages in, answers out.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -16,6 +17,23 @@ struct Reply {
   std::vector<float> values;
 };
 
+// Hands every answer to a function.
+class AnswerTo : public Answer {
+ public:
+  using Take = std::function<void(int worker, const ServerHeader&, std::span<const float>)>;
+  explicit AnswerTo(Take take) : take_(std::move(take)) {}
+  void operator()(int worker, ServerHeader header, std::span<const float> values) const override {
+    take_(worker, header, values);
+  }
+  void to_all(const std::vector<int>& workers, const ServerHeader& header,
+              std::span<const float> values) const override {
+    for (const int worker : workers) take_(worker, header, values);
+  }
+
+ private:
+  Take take_;
+};
+
 class RuleUnderTest {
  public:
   explicit RuleUnderTest(std::unique_ptr<ShardRule> rule) : rule_(std::move(rule)) {}
@@ -23,10 +41,11 @@ class RuleUnderTest {
   // What the rule answers to this message, in the order of the answers.
   std::vector<Reply> send(const ServerHeader& header, const std::vector<float>& values = {}) {
     std::vector<Reply> replies;
-    rule_->handle(header, values,
-                  [&](int worker, const ServerHeader& answer, std::span<const float> brought) {
-                    replies.push_back({worker, answer, {brought.begin(), brought.end()}});
-                  });
+    rule_->handle(
+        header, values,
+        AnswerTo([&](int worker, const ServerHeader& answer, std::span<const float> brought) {
+          replies.push_back({worker, answer, {brought.begin(), brought.end()}});
+        }));
     return replies;
   }
   void state(StateVisitor& visitor) { rule_->state(visitor); }

@@ -1,0 +1,59 @@
+// Values by their sign, a bit each; a part of kernel_loops.h.
+#pragma once
+
+#include "lockstep/compress/vector_loops.h"
+
+namespace lockstep {
+namespace {
+
+// Bit i: is value i ≥ 0? So −0 is, and NaN is not.
+inline unsigned signs_of(Floats values) {
+#if defined(__AVX2__)
+  return static_cast<unsigned>(
+      _mm256_movemask_ps(_mm256_cmp_ps(values, _mm256_setzero_ps(), _CMP_GE_OQ)));
+#else
+  unsigned bits = 0;
+  for (std::size_t i = 0; i < kLanes; ++i) bits |= (values[i] >= 0 ? 1u : 0u) << i;
+  return bits;
+#endif
+}
+
+SignSums pack_signs(const float* values, std::size_t n, std::byte* bits) {
+  constexpr std::size_t kBlock = 4096;  // floats are added up over a block, blocks in double
+  SignSums all;
+  Words most{};
+  for (std::size_t begin = 0; begin < n; begin += kBlock) {
+    const std::size_t end = std::min(begin + kBlock, n);
+    Floats plus{}, minus{};
+    const auto take = [&](Floats value, unsigned mask) {
+      most = larger(most, std::bit_cast<Words>(value) & kMagnitude);
+      const Floats zero{};
+      plus += value >= zero ? value : zero;
+      minus += value >= zero ? zero : value;
+      const unsigned set = signs_of(value) & mask;
+      all.pluses += static_cast<std::size_t>(std::popcount(set));
+      *bits++ = static_cast<std::byte>(set);
+    };
+    std::size_t i = begin;
+    for (; i + kLanes <= end; i += kLanes) take(load<Floats>(values + i), 0xff);
+    if (i < end) take(load_some(values + i, end - i), (1u << (end - i)) - 1);
+    all.plus += sum_of_lanes(__builtin_convertvector(plus, Doubles));
+    all.minus += sum_of_lanes(__builtin_convertvector(minus, Doubles));
+  }
+  all.largest = largest_lane(most);
+  return all;
+}
+
+void add_signs(const std::byte* bits, std::size_t n, float plus, float minus, float* sum) {
+  const Words places{1, 2, 4, 8, 16, 32, 64, 128};
+  const Floats ups = Floats{} + plus, downs = Floats{} + minus;
+  std::size_t i = 0;
+  for (; i + kLanes <= n; i += kLanes) {
+    const Words set = (Words{} + static_cast<std::uint32_t>(bits[i / 8])) & places;
+    store(sum + i, load<Floats>(sum + i) + (set == places ? ups : downs));
+  }
+  for (; i < n; ++i) sum[i] += (static_cast<unsigned>(bits[i / 8]) >> (i % 8) & 1) ? plus : minus;
+}
+
+}  // namespace
+}  // namespace lockstep

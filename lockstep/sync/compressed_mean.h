@@ -1,0 +1,55 @@
+// The mean of vectors that are sent compressed, over the members of one group. How it comes about
+// depends on the compressor:
+//
+//   adds up   an all-reduce of the summands that the compressor makes (16-bit numbers, factors)
+//   gather    everybody sends everybody its message, and decodes all
+//   owner     every member owns a chunk: it gets what the others' messages have of it, adds up,
+//             compresses the sum again with a residual of its own and sends it to everybody
+//
+// A member sends (M−1)·c bytes to gather and 2(M−1)/M·c with owners, where c is a message's size:
+// unless told otherwise, whichever is less. All members end with the same bits.
+#pragma once
+
+#include "lockstep/collective/all_reduce.h"
+#include "lockstep/compress/compression.h"
+#include "lockstep/sync/averaging.h"
+
+namespace lockstep {
+
+class CompressedMean {
+ public:
+  // For member `index` of `members`.
+  CompressedMean(const CompressionPlan& plan, std::span<const Layer> layers, std::uint64_t seed,
+                 int index, int members);
+
+  // Collective.
+  AverageCost run(Group& group, const AllReduce& all_reduce, std::span<float> values,
+                  double epoch);
+  void state(StateVisitor& visitor);
+
+ private:
+  using Lane = Compression::Lane;
+  class Meter;
+
+  bool by_owners() const { return !to_owners_.empty(); }
+  void begin(std::span<float> values, double epoch);
+  void add_up(Group& group, const AllReduce& all_reduce, std::span<float> values, Meter& meter);
+  void gather(Group& group, std::span<float> values, Meter& meter);
+  void through_owners(Group& group, std::span<float> values, double epoch, Meter& meter);
+  bool gathers() const;
+  void clear_gathered(std::span<float> values) const;
+
+  std::size_t size_ = 0;
+  int index_, members_;
+  Compression whole_;
+  std::span<Lane> lanes_;  // of the message under way
+  // With owners: what goes to each of them, and what this member sends as one.
+  std::vector<Compression> to_owners_;
+  std::unique_ptr<Compression> as_owner_;
+};
+
+// "topk by owners of chunks": what combines how in a group of so many.
+std::string describe_combining(const CompressionPlan& plan, std::span<const Layer> layers,
+                               int members);
+
+}  // namespace lockstep
