@@ -1,5 +1,6 @@
 // `lockstep bench`: measures the pieces on this machine, or on a simulated one.
 #include "apps/bench_all_reduce.h"
+#include "apps/bench_compress.h"
 #include "apps/command.h"
 
 namespace lockstep {
@@ -8,6 +9,7 @@ void add_bench_command(CLI::App& app) {
   auto* command = app.add_subcommand("bench", "Measure how fast the pieces are here");
   command->require_subcommand(1);
   add_bench_all_reduce(*command);
+  add_bench_compress(*command);
 }
 
 }  // namespace lockstep

@@ -71,9 +71,9 @@ void add_loop(const std::uint16_t* from, std::size_t n, float scale, float* sum)
 }  // namespace
 
 const HalfKernels& plain_half_kernels() {
-  static constexpr HalfKernels kKernels{
-      narrow_loop<half_of>, narrow_loop<brain_of>, widen_loop<float_of>, widen_loop<float_of_brain>,
-      add_loop<float_of>,   add_loop<float_of_brain>};
+  static constexpr HalfKernels kKernels{narrow_loop<half_of>, narrow_loop<brain_of>,
+                                        widen_loop<float_of>, widen_loop<float_of_brain>,
+                                        add_loop<float_of>,   add_loop<float_of_brain>};
   return kKernels;
 }
 

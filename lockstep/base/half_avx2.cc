@@ -86,10 +86,12 @@ void plain_widen(const std::uint16_t* from, std::size_t n, float* to) {
 }  // namespace
 
 const HalfKernels& avx2_half_kernels() {
-  static constexpr HalfKernels kKernels{
-      narrow_loop<half_of>,           narrow_loop<brain_of>,
-      plain_widen<float_of_half>,     plain_widen<float_of_brain>,
-      widen_loop<float_of_half, true>, widen_loop<float_of_brain, true>};
+  static constexpr HalfKernels kKernels{narrow_loop<half_of>,
+                                        narrow_loop<brain_of>,
+                                        plain_widen<float_of_half>,
+                                        plain_widen<float_of_brain>,
+                                        widen_loop<float_of_half, true>,
+                                        widen_loop<float_of_brain, true>};
   return kKernels;
 }
 

@@ -4,9 +4,10 @@
 namespace lockstep {
 namespace {
 
-const Registration<Compressor> kBf16{"bf16", "The upper 16 bits of a float, rounded.", {}, [](const Options&) {
-                                       return std::make_unique<SixteenBits>(Number::kBrain);
-                                     }};
+const Registration<Compressor> kBf16{
+    "bf16", "The upper 16 bits of a float, rounded.", {}, [](const Options&) {
+      return std::make_unique<SixteenBits>(Number::kBrain);
+    }};
 
 }  // namespace
 }  // namespace lockstep

@@ -4,43 +4,47 @@
 
 #include <bit>
 #include <cstdint>
+#include <cstring>
 
 #include "lockstep/compress/bytes.h"
 
 namespace lockstep {
 
-constexpr int gamma_bits(std::uint64_t x) {
-  return 2 * std::bit_width(x) - 1;
+// A number and how many bits it takes; of Elias codes and whatever stands beside them.
+struct Code {
+  std::uint64_t value = 0;
+  int bits = 0;
+
+  // With another one behind it; 64 bits at most together.
+  constexpr Code then(Code next) const { return {value | next.value << bits, bits + next.bits}; }
+};
+
+constexpr Code gamma_code(std::uint32_t x) {
+  const int k = std::bit_width(x) - 1;
+  const std::uint64_t lower = x & ((std::uint64_t{1} << k) - 1);
+  return {(std::uint64_t{1} << k) | lower << (k + 1), 2 * k + 1};
 }
 
 class BitWriter {
  public:
-  explicit BitWriter(Bytes& out) : out_(out) {}
+  // Writes from `to` on, up to 8 bytes more than it needs.
+  explicit BitWriter(std::byte* to) : to_(to) {}
 
-  // At most 32 bits at a time.
-  void put(std::uint64_t value, int bits) {
-    word_ |= value << used_;
-    used_ += bits;
-    if (used_ >= 32) {
-      out_.put(static_cast<std::uint32_t>(word_));
-      word_ >>= 32;
-      used_ -= 32;
-    }
+  // At most 56 bits.
+  void put(Code code) {
+    word_ |= code.value << used_;
+    used_ += code.bits;
+    std::memcpy(to_, &word_, sizeof word_);
+    const int whole = used_ / 8;
+    to_ += whole;
+    word_ = whole == 8 ? 0 : word_ >> (8 * whole);
+    used_ -= 8 * whole;
   }
-  void put_gamma(std::uint32_t x) {
-    const int k = std::bit_width(x) - 1;
-    put(std::uint64_t{1} << k, k + 1);
-    put(x & ((std::uint64_t{1} << k) - 1), k);
-  }
-  // Fills the last byte with zeros.
-  void end() {
-    for (; used_ > 0; used_ -= 8, word_ >>= 8) out_.put(static_cast<std::uint8_t>(word_));
-    used_ = 0;
-    word_ = 0;
-  }
+  // Where the bytes end, the last one filled up with zeros.
+  std::byte* end() const { return to_ + (used_ > 0 ? 1 : 0); }
 
  private:
-  Bytes& out_;
+  std::byte* to_;
   std::uint64_t word_ = 0;
   int used_ = 0;
 };
@@ -59,15 +63,34 @@ class BitReader {
   }
   std::uint32_t get_gamma() {
     fill();
+    // Mostly it is short and all of it is there.
+    if (const int k = std::countr_zero(word_ | std::uint64_t{1} << 63); 2 * k + 1 <= have_) {
+      const auto lower = word_ >> (k + 1) & ((std::uint64_t{1} << k) - 1);
+      drop(2 * k + 1);
+      return (std::uint32_t{1} << k) | static_cast<std::uint32_t>(lower);
+    }
     const int k = word_ == 0 ? 64 : std::countr_zero(word_);
-    if (k >= have_ || k > 31) throw CommError("a compressed message holds no number where one is due");
+    if (k >= have_ || k > 31) {
+      throw CommError("a compressed message holds no number where one is due");
+    }
     drop(k + 1);
     return (std::uint32_t{1} << k) | get(k);
   }
 
  private:
   void fill() {
-    for (; have_ <= 56 && at_ < bytes_.size(); have_ += 8) {
+    if (have_ >= 32) return;
+    if (bytes_.size() - at_ >= 8) {
+      std::uint64_t next = 0;
+      std::memcpy(&next, bytes_.data() + at_, sizeof next);
+      word_ |= next << have_;
+      const int more = (63 - have_) / 8;
+      at_ += static_cast<std::size_t>(more);
+      have_ += 8 * more;
+      word_ &= (std::uint64_t{1} << have_) - 1;  // the rest comes again
+      return;
+    }
+    for (; have_ <= 55 && at_ < bytes_.size(); have_ += 8) {
       word_ |= static_cast<std::uint64_t>(bytes_[at_++]) << have_;
     }
   }
@@ -79,7 +102,7 @@ class BitReader {
   BytesView bytes_;
   std::size_t at_ = 0;
   std::uint64_t word_ = 0;
-  int have_ = 0;  // bits in word_
+  int have_ = 0;  // bits in word_, fewer than 64
 };
 
 }  // namespace lockstep

@@ -33,7 +33,7 @@ class CompressionPlan {
   // With errors fed back where that is wished, if it is to send.
   std::unique_ptr<Compressor> make(const Lane& lane, bool sends) const;
   Combining combining() const { return combining_; }
-  double momentum() const;  // the largest of a momentum correction
+  double momentum() const;    // the largest of a momentum correction
   bool whole_layers() const;  // does any of its compressors want layers uncut?
   std::string names() const;  // "topk", "none, then fp16"
 

@@ -5,9 +5,10 @@
 namespace lockstep {
 namespace {
 
-const Registration<Compressor> kFp16{"fp16", "IEEE half precision: 16 bits a value.", {}, [](const Options&) {
-                                       return std::make_unique<SixteenBits>(Number::kHalf);
-                                     }};
+const Registration<Compressor> kFp16{
+    "fp16", "IEEE half precision: 16 bits a value.", {}, [](const Options&) {
+      return std::make_unique<SixteenBits>(Number::kHalf);
+    }};
 
 }  // namespace
 }  // namespace lockstep

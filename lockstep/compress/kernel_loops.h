@@ -12,8 +12,8 @@ namespace lockstep {
 namespace {
 
 constexpr CompressKernels kCompressKernels{
-    largest,      squares,     pack_signs, add_signs, quantise,   count_nonzero,
-    pack_levels,  add_levels,  select,     accumulate, dot,       add_scaled};
+    largest,      squares,     pack_signs, pack_beyond, add_beyond, add_signs, quantise,
+    find_nonzero, pack_levels, add_levels, select,      accumulate, dot,       add_scaled};
 
 }  // namespace
 }  // namespace lockstep

@@ -41,9 +41,23 @@ void quantise(const float* values, std::size_t n, float norm, int s, std::uint64
   std::memcpy(levels + i, &rest, n - i);
 }
 
-std::size_t count_nonzero(const std::int8_t* levels, std::size_t n) {
-  std::size_t count = 0;
-  for (std::size_t i = 0; i < n; ++i) count += levels[i] != 0;
+std::size_t find_nonzero(const std::int8_t* levels, std::size_t n, std::uint32_t* places) {
+  std::size_t count = 0, i = 0;
+#if defined(__AVX2__)
+  for (; i + 32 <= n; i += 32) {
+    const __m256i zeros = _mm256_cmpeq_epi8(
+        _mm256_loadu_si256(reinterpret_cast<const __m256i*>(levels + i)), _mm256_setzero_si256());
+    auto found = ~static_cast<std::uint32_t>(_mm256_movemask_epi8(zeros));
+    for (; found != 0; found &= found - 1) {
+      places[count++] =
+          static_cast<std::uint32_t>(i) + static_cast<std::uint32_t>(std::countr_zero(found));
+    }
+  }
+#endif
+  for (; i < n; ++i) {
+    places[count] = static_cast<std::uint32_t>(i);
+    count += levels[i] != 0;
+  }
   return count;
 }
 

@@ -22,7 +22,8 @@ void project(const Factors& f, const float* values, const float* q, float* p) {
   const auto dot = compress_kernels().dot;
   for (std::size_t i = 0; i < f.rows; ++i) {
     const float* const row = values + f.offset + i * f.columns;
-    for (std::size_t k = 0; k < f.rank; ++k) p[k * f.rows + i] = dot(row, q + k * f.columns, f.columns);
+    for (std::size_t k = 0; k < f.rank; ++k)
+      p[k * f.rows + i] = dot(row, q + k * f.columns, f.columns);
   }
 }
 

@@ -41,9 +41,8 @@ class None : public SummedRuns {
   void round_off(float*, std::size_t) const override {}
 };
 
-const Registration<Compressor> kNone{"none", "Floats as they are.", {}, [](const Options&) {
-                                       return std::make_unique<None>();
-                                     }};
+const Registration<Compressor> kNone{
+    "none", "Floats as they are.", {}, [](const Options&) { return std::make_unique<None>(); }};
 
 }  // namespace
 }  // namespace lockstep

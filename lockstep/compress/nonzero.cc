@@ -18,23 +18,31 @@ enum Form : std::uint8_t { kAll, kPlaces, kBits };
 class NonZero : public OnRuns {
  public:
   void encode(std::span<const float> values, const Moment&, Bytes& out) override {
+    if (mostly_nonzero(values)) {
+      out.put(static_cast<std::uint8_t>(kAll));
+      for (const Run& run : runs()) {
+        const float* const from = values.data() + run.begin;
+        check_finite(compress_kernels().largest(from, run.size), values);
+        std::memcpy(out.extend(run.size * sizeof(float)), from, run.size * sizeof(float));
+      }
+      return;
+    }
     places_.clear();
     for (const Run& run : runs()) find_above(values, run, 0, places_);
     for (const std::uint32_t place : places_) {
       if (!std::isfinite(values[place])) refuse_non_finite(values, layers());
     }
     const std::size_t begin = out.size(), k = places_.size();
-    const std::size_t bits = (size() + 7) / 8 + k * sizeof(float), all = size() * sizeof(float);
+    const std::size_t bits = (size() + 7) / 8 + k * sizeof(float);
     out.put(static_cast<std::uint8_t>(kPlaces));
-    if (k + k * sizeof(float) < std::min(bits, all)) {
+    if (k + k * sizeof(float) < bits) {
       put_places(places_, out);
       put_values(values, out);
-      if (out.size() - begin <= std::min(bits, all)) return;
+      if (out.size() - begin <= bits) return;
       out.shrink(begin + 1);
     }
-    *out.at(begin) = static_cast<std::byte>(bits < all ? kBits : kAll);
-    if (bits < all) put_bits(out);
-    if (bits >= all) places_ = everywhere();
+    *out.at(begin) = static_cast<std::byte>(kBits);
+    put_bits(out);
     put_values(values, out);
   }
 
@@ -75,10 +83,13 @@ class NonZero : public OnRuns {
       for (std::size_t place = run.begin; place < run.end(); ++place) body(place);
     }
   }
-  Places everywhere() const {
-    Places places;
-    over_places([&](std::size_t place) { places.push_back(static_cast<std::uint32_t>(place)); });
-    return places;
+  // So many that even a bit for each value is too much to say which are.
+  bool mostly_nonzero(std::span<const float> values) const {
+    std::size_t zeros = 0;
+    for (const Run& run : runs()) {
+      for (const float value : values.subspan(run.begin, run.size)) zeros += value == 0;
+    }
+    return zeros * sizeof(float) <= (size() + 7) / 8;
   }
   void put_values(std::span<const float> values, Bytes& out) const {
     std::byte* to = out.extend(places_.size() * sizeof(float));

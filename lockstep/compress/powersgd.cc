@@ -198,14 +198,14 @@ class PowerSgd : public OnRuns, public Summands {
   bool warm_start_;
   std::vector<Matrix> matrices_;
   std::vector<Run> plain_;
-  AlignedVector<float> p_;                     // of all matrices, then the plain layers
-  AlignedVector<float> q_, own_q_, next_q_;    // before, of this worker, of all
+  AlignedVector<float> p_;                   // of all matrices, then the plain layers
+  AlignedVector<float> q_, own_q_, next_q_;  // before, of this worker, of all
   std::int64_t messages_ = 0;
 };
 
 OptionSet powersgd_options() {
   OptionSet options;
-  options.integer("rank", 2, "r, of the factors").at_least(1).at_most(1024);
+  options.integer("rank", 4, "r, of the factors").at_least(1).at_most(1024);
   options.flag("warm_start", true, "start from the factors of the step before");
   return options;
 }

@@ -10,6 +10,7 @@
 //
 //   form (1 byte: 0 fixed, 1 Elias), norms (a float a bucket), levels
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <numbers>
@@ -31,7 +32,13 @@ constexpr std::size_t round_up(std::size_t n) {
 class Qsgd : public OnRuns {
  public:
   Qsgd(int levels, std::size_t bucket)
-      : s_(levels), bucket_(bucket), bits_(std::bit_width(static_cast<unsigned>(2 * levels))) {}
+      : s_(levels), bucket_(bucket), bits_(std::bit_width(static_cast<unsigned>(2 * levels))) {
+    for (int level = 1; level <= levels; ++level) {
+      const Code size = gamma_code(static_cast<std::uint32_t>(level));
+      level_codes_[static_cast<std::size_t>(level)] = Code{0, 1}.then(size);
+      level_codes_[static_cast<std::size_t>(256 - level)] = Code{1, 1}.then(size);
+    }
+  }
 
   void prepare(std::span<const Layer> layers) override {
     OnRuns::prepare(layers);
@@ -72,11 +79,10 @@ class Qsgd : public OnRuns {
       level += round_up(bucket.size);
     }
     check_finite(largest, values);
-    if (elias_is_shorter()) {
+    if (put_elias(out)) {
       *out.at(form) = static_cast<std::byte>(kElias);
-      put_elias(out);
     } else {
-      std::byte* const packed = out.extend(padded_ / 8 * static_cast<std::size_t>(bits_));
+      std::byte* const packed = out.extend(fixed_bytes());
       kernels.pack_levels(levels_.data(), padded_, s_, bits_, packed);
     }
   }
@@ -123,43 +129,42 @@ class Qsgd : public OnRuns {
     return x ^ x >> 31;
   }
 
-  // body(gap, level) for all levels that are not 0; gaps count places, also those of the padding.
-  template <typename Body>
-  void over_nonzero(const Body& body) const {
-    std::size_t next = 0;
-    for (std::size_t at = 0; at < padded_; at += 8) {
-      std::uint64_t eight = 0;
-      std::memcpy(&eight, levels_.data() + at, 8);
-      if (eight == 0) continue;
-      for (std::size_t i = at; i < at + 8; ++i) {
-        if (levels_[i] == 0) continue;
-        body(static_cast<std::uint32_t>(i + 1 - next), levels_[i]);
-        next = i + 1;
+  std::size_t fixed_bytes() const { return padded_ / 8 * static_cast<std::size_t>(bits_); }
+
+  // Appends Elias codes, unless numbers of a fixed size are shorter. Gaps count all places, also
+  // those of the padding.
+  bool put_elias(Bytes& out) {
+    places_.resize(padded_);
+    const std::size_t count =
+        compress_kernels().find_nonzero(levels_.data(), padded_, places_.data());
+    if (3 * count >= 8 * fixed_bytes()) return false;  // 3 bits each at least: mostly settles it
+    const std::size_t begin = out.size();
+    put_varint(out, count);
+    constexpr std::size_t kCodes = 64 * 16;  // bytes of so many, and what a writer writes more
+    const std::size_t coded = out.size();
+    const std::byte* const full = out.extend(fixed_bytes() + kCodes) + fixed_bytes();
+    BitWriter writer(out.at(coded));
+    std::uint32_t next = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::uint32_t place = places_[i], gap = place + 1 - next;
+      const Code level = level_codes_[static_cast<std::uint8_t>(levels_[place])];
+      if (gap < (1u << 16)) {
+        writer.put(gamma_code(gap).then(level));
+      } else {
+        const Code code = gamma_code(gap);  // more bits than the writer takes at once
+        writer.put({code.value & 0xffffffff, 32});
+        writer.put({code.value >> 32, code.bits - 32});
+        writer.put(level);
       }
+      next = place + 1;
+      if (i % 64 == 63 && writer.end() > full) break;
     }
-  }
-
-  bool elias_is_shorter() const {
-    const std::size_t fixed = padded_ * static_cast<std::size_t>(bits_);
-    // Gap, sign and level take 3 bits at least: mostly that settles it.
-    if (3 * compress_kernels().count_nonzero(levels_.data(), padded_) >= fixed) return false;
-    std::size_t elias = 0;
-    over_nonzero([&](std::uint32_t gap, std::int8_t level) {
-      elias += static_cast<std::size_t>(
-          gamma_bits(gap) + 1 + gamma_bits(static_cast<std::uint32_t>(std::abs(level))));
-    });
-    return elias < fixed;
-  }
-
-  void put_elias(Bytes& out) const {
-    put_varint(out, compress_kernels().count_nonzero(levels_.data(), padded_));
-    BitWriter writer(out);
-    over_nonzero([&](std::uint32_t gap, std::int8_t level) {
-      writer.put_gamma(gap);
-      writer.put(level < 0 ? 1 : 0, 1);
-      writer.put_gamma(static_cast<std::uint32_t>(std::abs(level)));
-    });
-    writer.end();
+    if (writer.end() > full) {
+      out.shrink(begin);
+      return false;
+    }
+    out.shrink(static_cast<std::size_t>(writer.end() - out.at(0)));
+    return true;
   }
 
   void add_elias(BytesView bytes, std::span<const float> norms, std::span<float> sum) const {
@@ -189,8 +194,8 @@ class Qsgd : public OnRuns {
       const Run& bucket = buckets_[b];
       const BytesView packed =
           reader.take(round_up(bucket.size) / 8 * static_cast<std::size_t>(bits_));
-      const unsigned most = compress_kernels().add_levels(
-          packed.data(), bucket.size, s_, bits_, norms[b], sum.data() + bucket.begin);
+      const unsigned most = compress_kernels().add_levels(packed.data(), bucket.size, s_, bits_,
+                                                          norms[b], sum.data() + bucket.begin);
       if (most > static_cast<unsigned>(2 * s_)) {
         throw CommError("a qsgd message has level {} of {}", most, s_);
       }
@@ -203,6 +208,8 @@ class Qsgd : public OnRuns {
   std::vector<Run> buckets_;
   std::size_t padded_ = 0;  // levels, with every bucket filled up to a multiple of 8
   AlignedVector<std::int8_t> levels_;
+  std::vector<std::uint32_t> places_;
+  std::array<Code, 256> level_codes_{};  // by a level's byte: its sign and size
 };
 
 OptionSet qsgd_options() {

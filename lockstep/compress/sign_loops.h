@@ -44,6 +44,47 @@ SignSums pack_signs(const float* values, std::size_t n, std::byte* bits) {
   return all;
 }
 
+// Bit i: is value i > t?
+inline unsigned bits_above(Floats values, float t) {
+#if defined(__AVX2__)
+  return static_cast<unsigned>(
+      _mm256_movemask_ps(_mm256_cmp_ps(values, _mm256_set1_ps(t), _CMP_GT_OQ)));
+#else
+  unsigned bits = 0;
+  for (std::size_t i = 0; i < kLanes; ++i) bits |= (values[i] > t ? 1u : 0u) << i;
+  return bits;
+#endif
+}
+
+std::size_t pack_beyond(const float* values, std::size_t n, float t, std::byte* above,
+                        std::byte* below) {
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < n; i += kLanes) {
+    const Floats value = i + kLanes <= n ? load<Floats>(values + i) : load_some(values + i, n - i);
+    const unsigned up = bits_above(value, t), down = bits_above(-value, t);
+    *above++ = static_cast<std::byte>(up);
+    *below++ = static_cast<std::byte>(down);
+    count += static_cast<std::size_t>(std::popcount(up | down));
+  }
+  return count;
+}
+
+void add_beyond(const std::byte* above, const std::byte* below, std::size_t n, float t,
+                float* sum) {
+  const Words places{1, 2, 4, 8, 16, 32, 64, 128};
+  const Floats ups = Floats{} + t, zero{};
+  for (std::size_t i = 0; i < n; i += kLanes) {
+    const Words up = (Words{} + static_cast<std::uint32_t>(above[i / 8])) & places;
+    const Words down = (Words{} + static_cast<std::uint32_t>(below[i / 8])) & places;
+    const Floats change = (up == places ? ups : zero) - (down == places ? ups : zero);
+    if (i + kLanes <= n) {
+      store(sum + i, load<Floats>(sum + i) + change);
+    } else {
+      for (std::size_t k = 0; i + k < n; ++k) sum[i + k] += change[k];
+    }
+  }
+}
+
 void add_signs(const std::byte* bits, std::size_t n, float plus, float minus, float* sum) {
   const Words places{1, 2, 4, 8, 16, 32, 64, 128};
   const Floats ups = Floats{} + plus, downs = Floats{} + minus;

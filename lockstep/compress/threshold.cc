@@ -1,8 +1,13 @@
 // Threshold quantisation (Strom 2015): values beyond ±t are sent as ±t; what they had more, and all
-// that is smaller, stays in the residual. t may be given, or be a multiple of the root mean square
-// of what is to be sent, which suits any model and follows the gradients as they shrink.
+// that is smaller, stays in the residual. t may be given, or begin as a multiple of the root mean
+// square of the first message's values and then follow them slowly, so that neither hardly any nor
+// most of them are sent.
 //
-//   t, how many, gap and sign of each (varint 2·gap + sign)
+// Where many are sent, two bits of each value are shorter than the places of those.
+//
+//   t, form (1 byte)
+//   form 0: how many, gap and sign of each (varint 2·gap + sign)
+//   form 1: run by run a bit of each value, is it > t, and another one, is it < −t
 #include <algorithm>
 #include <cmath>
 
@@ -15,53 +20,101 @@ namespace {
 
 class Threshold : public OnRuns {
  public:
-  Threshold(double fixed, double relative)
-      : fixed_(static_cast<float>(fixed)), relative_(relative) {}
+  Threshold(double fixed, double relative) : t_(fixed), relative_(relative), follows_(fixed == 0) {}
 
   void encode(std::span<const float> values, const Moment&, Bytes& out) override {
-    const float t = fixed_ > 0 ? fixed_ : relative_threshold(values);
-    places_.clear();
-    for (const Run& run : runs()) find_above(values, run, t, places_);
+    if (t_ == 0) t_ = relative_threshold(values);
+    const auto t = static_cast<float>(t_);
     out.put(t);
-    put_varint(out, places_.size());
-    const std::size_t room = places_.size() * kLongestVarint;
-    std::byte* const begin = out.extend(room);
-    std::byte* to = begin;
-    std::uint64_t next = 0;
-    for (const std::uint32_t place : places_) {
-      if (!std::isfinite(values[place])) refuse_non_finite(values, layers());
-      to = write_varint(to, 2 * (place - next) + (values[place] < 0 ? 1 : 0));
-      next = place + 1;
+    const std::size_t form = out.size();
+    out.put(static_cast<std::uint8_t>(kBits));
+    const std::size_t count = put_bits(values, t, out);
+    if (follows_) follow(count);
+    // A byte or two each: where that is shorter, places take the bits' place.
+    const bool sparse = 2 * count < out.size() - form;
+    if (sparse) {
+      out.shrink(form);
+      out.put(static_cast<std::uint8_t>(kPlaces));
+      put_places_of(values, t, out);
     }
-    out.shrink(out.size() - room + static_cast<std::size_t>(to - begin));
   }
 
   void add(BytesView message, float scale, std::span<float> sum) const override {
     BytesReader reader(message);
     const auto t = reader.get<float>();
-    const std::uint64_t count = get_varint(reader);
-    if (!(t >= 0) || !std::isfinite(t) || count > reader.left()) {
-      throw CommError("a threshold message of {} bytes sends {} times {}", message.size(), count,
-                      t);
+    const auto form = reader.get<std::uint8_t>();
+    if (!(t >= 0) || !std::isfinite(t) || form > kBits) {
+      throw CommError("a threshold message of {} bytes, t {} and form {}", message.size(), t, form);
     }
     const float value = scale * t;
-    PlaceReader places(reader, runs());
-    for (std::uint64_t i = 0; i < count; ++i) {
-      const std::uint64_t code = get_varint(reader);
-      sum[places.after(code / 2)] += code % 2 == 0 ? value : -value;
+    if (form == kBits) {
+      for (const Run& run : runs()) {
+        const std::size_t bytes = (run.size + 7) / 8;
+        const BytesView above = reader.take(bytes), below = reader.take(bytes);
+        compress_kernels().add_beyond(above.data(), below.data(), run.size, value,
+                                      sum.data() + run.begin);
+      }
+    } else {
+      const std::uint64_t count = get_varint(reader);
+      if (count > reader.left()) throw CommError("a threshold message sends {} values", count);
+      PlaceReader places(reader, runs());
+      for (std::uint64_t i = 0; i < count; ++i) {
+        const std::uint64_t code = get_varint(reader);
+        sum[places.after(code / 2)] += code % 2 == 0 ? value : -value;
+      }
     }
     reader.end();
   }
 
   bool biased() const override { return true; }
   double expected_bytes(const Moment&) const override {
-    constexpr double kShare = 0.003;  // of normal values beyond three deviations
-    return 6 + kShare * 2 * static_cast<double>(size());
+    constexpr double kShare = 0.32;  // of normal values beyond one deviation
+    return 6 + std::min(0.25, 2 * kShare) * static_cast<double>(size());
   }
   Speed speed() const override { return {6e9, 40e9}; }
+  void state(StateVisitor& visitor) override { visitor.real("t", t_); }
 
  private:
-  float relative_threshold(std::span<const float> values) const {
+  enum Form : std::uint8_t { kPlaces, kBits };
+
+  void follow(std::size_t sent) {
+    constexpr double kFew = 0.02, kMany = 0.5, kStep = 1.25;
+    const double share =
+        static_cast<double>(sent) / static_cast<double>(std::max<std::size_t>(1, size()));
+    if (share > kMany) t_ *= kStep;
+    if (share < kFew) t_ /= kStep;
+  }
+
+  std::size_t put_bits(std::span<const float> values, float t, Bytes& out) const {
+    std::size_t count = 0;
+    std::uint32_t largest = 0;
+    for (const Run& run : runs()) {
+      const std::size_t bytes = (run.size + 7) / 8;
+      std::byte* const above = out.extend(2 * bytes);
+      const float* const from = values.data() + run.begin;
+      count += compress_kernels().pack_beyond(from, run.size, t, above, above + bytes);
+      largest = std::max(largest, compress_kernels().largest(from, run.size));
+    }
+    check_finite(largest, values);
+    return count;
+  }
+
+  void put_places_of(std::span<const float> values, float t, Bytes& out) {
+    places_.clear();
+    for (const Run& run : runs()) find_above(values, run, t, places_);
+    put_varint(out, places_.size());
+    const std::size_t room = places_.size() * kLongestVarint;
+    std::byte* const begin = out.extend(room);
+    std::byte* to = begin;
+    std::uint64_t next = 0;
+    for (const std::uint32_t place : places_) {
+      to = write_varint(to, 2 * (place - next) + (values[place] < 0 ? 1 : 0));
+      next = place + 1;
+    }
+    out.shrink(out.size() - room + static_cast<std::size_t>(to - begin));
+  }
+
+  double relative_threshold(std::span<const float> values) const {
     double squares = 0;
     for (const Run& run : runs()) {
       const SquareSum sum = compress_kernels().squares(values.data() + run.begin, run.size);
@@ -69,11 +122,12 @@ class Threshold : public OnRuns {
       squares += sum.squares;
     }
     if (size() == 0) return 0;
-    return static_cast<float>(relative_ * std::sqrt(squares / static_cast<double>(size())));
+    return relative_ * std::sqrt(squares / static_cast<double>(size()));
   }
 
-  float fixed_;
+  double t_;  // 0: not known yet
   double relative_;
+  bool follows_;  // does t follow the values?
   Places places_;
 };
 
@@ -81,7 +135,7 @@ OptionSet threshold_options() {
   OptionSet options;
   options.real("threshold", 0, "t, beyond which a value is sent; 0: by `relative`").at_least(0);
   options
-      .real("relative", 3, "t as a multiple of the root mean square of the values to be sent")
+      .real("relative", 1, "t of the first message as a multiple of its values' root mean square")
       .above(0);
   return options;
 }

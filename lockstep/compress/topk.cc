@@ -55,8 +55,7 @@ class TopK : public OnRuns {
   }
 
   void add(BytesView message, float scale, std::span<float> sum) const override {
-    over_sent(message,
-              [&](std::size_t place, float value) { sum[place] += scale * value; });
+    over_sent(message, [&](std::size_t place, float value) { sum[place] += scale * value; });
   }
   void clear_sent(BytesView message, std::span<float> values) const override {
     over_sent(message, [&](std::size_t place, float) { values[place] = 0; });
@@ -155,7 +154,8 @@ OptionSet topk_options() {
                "send all above a threshold that a sample suggests, instead of exactly the largest");
   options.text("scope", "global", "where the largest are looked for: among all, or layer by layer")
       .one_of({"global", "layer"});
-  options.real("warmup_epochs", 0, "epochs over which the ratio falls from 0.25 to what it is to be")
+  options
+      .real("warmup_epochs", 0, "epochs over which the ratio falls from 0.25 to what it is to be")
       .at_least(0);
   add_momentum_correction(options);
   return options;

@@ -65,10 +65,30 @@ std::uint32_t largest(const float* values, std::size_t n) {
   return largest_lane(larger(most, std::bit_cast<Words>(rest) & kMagnitude));
 }
 
-// In double: neither the square of 1e-30 nor that of 1e30 is a float.
+// Few of them in float, where that is exact enough; else in double: neither the square of 1e-30 nor
+// that of 1e30 is a float.
 SquareSum squares(const float* values, std::size_t n) {
+  constexpr std::size_t kFew = 4096;
   Words most{};
   Doubles sum{};
+  if (n <= kFew) {
+    Floats sums[2] = {};
+    std::size_t i = 0;
+    for (; i + 2 * kLanes <= n; i += 2 * kLanes) {
+      for (std::size_t k = 0; k < 2; ++k) {
+        const Floats value = load<Floats>(values + i + k * kLanes);
+        most = larger(most, std::bit_cast<Words>(value) & kMagnitude);
+        sums[k] += value * value;
+      }
+    }
+    for (; i < n; i += kLanes) {
+      const Floats value = load_some(values + i, std::min(kLanes, n - i));
+      most = larger(most, std::bit_cast<Words>(value) & kMagnitude);
+      sums[0] += value * value;
+    }
+    const float total = sum_of_lanes(sums[0] + sums[1]);
+    if (total > 1e-20f && total < 1e30f) return {total, largest_lane(most)};
+  }
   const auto take = [&](Floats value) {
     most = larger(most, std::bit_cast<Words>(value) & kMagnitude);
     const Doubles wide = __builtin_convertvector(value, Doubles);

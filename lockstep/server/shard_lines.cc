@@ -38,9 +38,8 @@ ModelStream& ShardLines::stream_of(std::map<int, ModelStream>& streams, int work
   const auto found = streams.find(worker);
   if (found != streams.end()) return found->second;
   return streams
-      .emplace(worker,
-               ModelStream(*plan_, layers_, start_, seed_,
-                           stream(shard_, kind, static_cast<std::uint64_t>(worker))))
+      .emplace(worker, ModelStream(*plan_, layers_, start_, seed_,
+                                   stream(shard_, kind, static_cast<std::uint64_t>(worker))))
       .first->second;
 }
 

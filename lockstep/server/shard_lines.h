@@ -1,9 +1,9 @@
 // A shard's lines to its workers: turns what they send into values, and its rule's answers into
 // messages. Without [compress] both are floats as they are.
 //
-// Compressed pushes of changes carry their own feedback. Of models both ends keep what the other one
-// knows (compress/model_stream.h): the shard, for every worker, the parameters that it has of the
-// shard, and what it has said of its own.
+// Compressed pushes of changes carry their own feedback. Of models both ends keep what the other
+// one knows (compress/model_stream.h): the shard, for every worker, the parameters that it has of
+// the shard, and what it has said of its own.
 #pragma once
 
 #include <map>
@@ -51,8 +51,8 @@ class ShardLines {
   AlignedVector<float> start_;
   std::uint64_t seed_ = 1;
   int shard_ = 0, workers_;
-  std::unique_ptr<Compression> changes_;                   // decodes pushes
-  std::map<int, ModelStream> from_, to_;                   // by worker
+  std::unique_ptr<Compression> changes_;                    // decodes pushes
+  std::map<int, ModelStream> from_, to_;                    // by worker
   std::map<std::vector<int>, Compression> common_changes_;  // by receivers
   AlignedVector<float> decoded_;
   Bytes bytes_;

@@ -23,8 +23,7 @@ class CompressedMean {
                  int index, int members);
 
   // Collective.
-  AverageCost run(Group& group, const AllReduce& all_reduce, std::span<float> values,
-                  double epoch);
+  AverageCost run(Group& group, const AllReduce& all_reduce, std::span<float> values, double epoch);
   void state(StateVisitor& visitor);
 
  private:

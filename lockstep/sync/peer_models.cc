@@ -19,8 +19,7 @@ PeerModels::PeerModels(const CompressionPlan& plan, Replica& replica, std::uint6
 ModelStream& PeerModels::stream(std::map<int, ModelStream>& streams, int peer, int direction) {
   const auto found = streams.find(peer);
   if (found != streams.end()) return found->second;
-  const std::uint64_t own = (std::uint64_t{3} << 60) +
-                            (static_cast<std::uint64_t>(worker_) << 32) +
+  const std::uint64_t own = (std::uint64_t{3} << 60) + (static_cast<std::uint64_t>(worker_) << 32) +
                             2 * static_cast<std::uint64_t>(peer + 1) +
                             static_cast<std::uint64_t>(direction);
   return streams.emplace(peer, ModelStream(plan_, layers_, start_, seed_, own)).first->second;

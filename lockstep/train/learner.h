@@ -9,6 +9,7 @@
 #include "lockstep/train/evaluation.h"
 #include "lockstep/train/job.h"
 #include "lockstep/train/ledgers.h"
+#include "lockstep/train/link.h"
 #include "lockstep/train/serving.h"
 
 namespace lockstep {
@@ -39,6 +40,7 @@ class Learner {
   std::uint64_t bytes_sent() const { return communicator_->traffic().sent; }
   // Collective. Of all sittings; what state() saves is what it was here.
   const WorkerLedger& ledger();
+  Link measure_link() { return lockstep::measure_link(group_, *all_reduce_); }  // collective
   void begin_ledger() { ledger_ = {}; }      // a worker that was not there before
   std::vector<std::string> remarks() const;  // a line each, for the user
 

@@ -78,6 +78,7 @@ void write_summary(const std::string& path, const Job& job, const World& world,
                {"best_validation_accuracy", result.best_accuracy},
                {"validation", to_json(result.validation)},
                {"test", to_json(result.test)}};
+  if (!result.compression.empty()) summary["compression"] = result.compression;
   if (!result.staleness.pushes.empty()) {
     summary["staleness"] = result.staleness.pushes;
     summary["rejected"] = result.staleness.rejected;
@@ -157,6 +158,7 @@ TrainResult train(World& world, const TrainRequest& request) {
   if (reporter) {
     reporter->note(ledger_table(result.ledgers, result.placement) +
                    staleness_line(result.staleness));
+    if (!result.compression.empty()) reporter->note(result.compression);
   }
   if (!result.interrupted) write_summary(paths.summary(), job, world, result);
   return result;

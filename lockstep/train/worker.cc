@@ -186,6 +186,10 @@ void Worker::take_stock(TrainResult& result) {
   if (const StalenessRecord* own = learner_.staleness()) {
     result.staleness = sum_over(learner_.group(), *own);
   }
+  if (job_.compression() != nullptr && learner_.group().size() > 1) {
+    result.compression =
+        compression_line(job_.compression()->names(), result.ledgers, learner_.measure_link());
+  }
 }
 
 }  // namespace lockstep

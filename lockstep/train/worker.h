@@ -18,6 +18,7 @@ struct TrainResult {
   double waited = 0;         // seconds for batches
   Placement placement;
   std::vector<WorkerLedger> ledgers;  // one a worker rank
+  std::string compression;            // what it has saved or cost, in a line; empty: none
   StalenessRecord staleness;          // of all workers' pushes, where there were any
   bool interrupted = false;
   bool stopped_early = false;

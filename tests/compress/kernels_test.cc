@@ -20,7 +20,8 @@ TEST(CompressKernels, AreTheSameOnEveryCpu) {
       EXPECT_EQ(plain.squares(v, n).squares, fast.squares(v, n).squares);
       EXPECT_EQ(plain.dot(v, v, n), fast.dot(v, v, n));
       std::vector<std::byte> bits((n + 7) / 8), same = bits;
-      const SignSums a = plain.pack_signs(v, n, bits.data()), b = fast.pack_signs(v, n, same.data());
+      const SignSums a = plain.pack_signs(v, n, bits.data()),
+                     b = fast.pack_signs(v, n, same.data());
       EXPECT_EQ(a.plus, b.plus);
       EXPECT_EQ(a.minus, b.minus);
       EXPECT_EQ(a.pluses, b.pluses);
@@ -48,7 +49,8 @@ TEST(CompressKernels, PackLevelsOfEveryWidth) {
     fast.pack_levels(a.data(), n, s, bits, same.data());
     EXPECT_EQ(packed, same);
     Vector x(n), y(n);
-    EXPECT_LE(plain.add_levels(packed.data(), n, s, bits, 1, x.data()), static_cast<unsigned>(2 * s));
+    EXPECT_LE(plain.add_levels(packed.data(), n, s, bits, 1, x.data()),
+              static_cast<unsigned>(2 * s));
     fast.add_levels(packed.data(), n, s, bits, 1, y.data());
     EXPECT_EQ(x, y);
     for (std::size_t i = 0; i < n; ++i) ASSERT_EQ(x[i], static_cast<float>(a[i])) << s;
@@ -66,7 +68,8 @@ TEST(CompressKernels, SelectWhatIsLarge) {
       for (const auto* kernels : {&plain_compress_kernels(), &compress_kernels()}) {
         std::vector<std::uint32_t> places(n + 8);
         std::size_t looked_at = n;
-        places.resize(kernels->select(values.data(), looked_at, threshold, 3, places.data(), n + 1));
+        places.resize(
+            kernels->select(values.data(), looked_at, threshold, 3, places.data(), n + 1));
         EXPECT_EQ(places, expected);
         EXPECT_EQ(looked_at, n);
       }
@@ -79,9 +82,11 @@ TEST(HalfKernels, AreTheSameOnEveryCpu) {
   for (const std::size_t n : kSizes) {
     for (const NamedVector& kind : all_kinds(n)) {
       std::vector<std::uint16_t> a(n), b(n);
-      EXPECT_EQ(plain.to_half(kind.values.data(), n, a.data()), fast.to_half(kind.values.data(), n, b.data()));
+      EXPECT_EQ(plain.to_half(kind.values.data(), n, a.data()),
+                fast.to_half(kind.values.data(), n, b.data()));
       EXPECT_EQ(a, b) << kind.name;
-      EXPECT_EQ(plain.to_brain(kind.values.data(), n, a.data()), fast.to_brain(kind.values.data(), n, b.data()));
+      EXPECT_EQ(plain.to_brain(kind.values.data(), n, a.data()),
+                fast.to_brain(kind.values.data(), n, b.data()));
       EXPECT_EQ(a, b) << kind.name;
     }
   }
@@ -97,8 +102,8 @@ TEST(HalfKernels, AreTheSameOnEveryCpu) {
 }
 
 TEST(HalfKernels, RoundToNearestAndNeverToInfinity) {
-  const float values[] = {1.0f,     -2.5f, 65504.0f, 65520.0f, 1e30f, -1e30f, 6.0e-8f,
-                          1.0e-9f, 0.1f,  2049.0f,  2051.0f, -0.0f, 1.00390625f, 3.4028235e38f};
+  const float values[] = {1.0f,    -2.5f, 65504.0f, 65520.0f, 1e30f, -1e30f,      6.0e-8f,
+                          1.0e-9f, 0.1f,  2049.0f,  2051.0f,  -0.0f, 1.00390625f, 3.4028235e38f};
   const std::uint16_t halves[] = {0x3c00, 0xc100, 0x7bff, 0x7bff, 0x7bff, 0xfbff, 0x0001,
                                   0x0000, 0x2e66, 0x6800, 0x6802, 0x8000, 0x3c04, 0x7bff};
   const std::uint16_t brains[] = {0x3f80, 0xc020, 0x4780, 0x4780, 0x714a, 0xf14a, 0x3381,

@@ -42,14 +42,11 @@ struct NamedVector {
 };
 
 inline std::vector<NamedVector> all_kinds(std::size_t n) {
-  std::vector<NamedVector> kinds{{"normal", normal_vector(n, 1)},
-                                 {"constant", Vector(n, 0.25f)},
-                                 {"zero", Vector(n, 0.0f)},
-                                 {"tiny", normal_vector(n, 2, 1e-30)},
-                                 {"huge", normal_vector(n, 3, 1e30)},
-                                 {"denormal", normal_vector(n, 4, 1e-41)},
-                                 {"negative", Vector(n, -3.0f)},
-                                 {"sparse", Vector(n, 0.0f)}};
+  std::vector<NamedVector> kinds{
+      {"normal", normal_vector(n, 1)},     {"constant", Vector(n, 0.25f)},
+      {"zero", Vector(n, 0.0f)},           {"tiny", normal_vector(n, 2, 1e-30)},
+      {"huge", normal_vector(n, 3, 1e30)}, {"denormal", normal_vector(n, 4, 1e-41)},
+      {"negative", Vector(n, -3.0f)},      {"sparse", Vector(n, 0.0f)}};
   for (std::size_t i = 0; i < n; i += 37) kinds.back().values[i] = 1.0f + static_cast<float>(i);
   return kinds;
 }

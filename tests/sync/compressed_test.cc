@@ -1,0 +1,231 @@
+// Strategies that send compressed messages: all workers still agree to the bit, on every world the
+// same; training still finds the minimum; and a run that stops goes on as if it had not.
+#include <gmock/gmock.h>
+
+#include "lockstep/base/half.h"
+#include "lockstep/base/state_store.h"
+#include "lockstep/collective/collectives.h"
+#include "tests/sync/strategy_runs.h"
+
+namespace lockstep {
+namespace {
+
+using Settings = std::vector<std::string>;
+
+Settings with(Settings settings, const Settings& more) {
+  settings.insert(settings.end(), more.begin(), more.end());
+  return settings;
+}
+
+// The quadratic is small: all of it is compressed, and a tenth of it sent.
+Settings compressed_by(const std::string& name) {
+  Settings settings{"compress.name=" + name, "compress.plain_below=0"};
+  if (name == "topk") settings.push_back("compress.ratio=0.3");
+  return settings;
+}
+
+std::vector<std::string> lossy_compressors() {
+  auto names = Registry<Compressor>::instance().names();
+  std::erase_if(names, [](const std::string& name) { return name == "none"; });
+  return names;
+}
+
+const std::vector<Settings> kInStep{
+    {"sync.name=synchronous"},
+    {"sync.name=synchronous", "compress.combine=gather"},
+    {"sync.name=synchronous", "compress.combine=owner"},
+    {"sync.name=synchronous", "aggregate.via=server"},
+    {"sync.name=synchronous", "compress.from_epoch=2"},
+    {"sync.name=local", "sync.period=3"},
+    {"sync.name=local", "sync.period=3", "aggregate.via=server"},
+    {"sync.name=households", "sync.world_period=4", "sync.households=1"},
+    {"sync.name=block-momentum", "sync.period=3"},
+    {"sync.name=post-local", "sync.switch=0.4", "sync.period=3"},
+    {"sync.name=model-averaging"},
+    {"sync.name=elastic", "sync.period=2"},
+    {"sync.name=neighbours", "sync.graph=ring"},
+};
+
+TEST(Compressed, WorkersAgreeAndEveryWorldComputesTheSameBits) {
+  const auto threads = Registry<World>::instance().make("threads");
+  for (const std::string& name : lossy_compressors()) {
+    for (const Settings& strategy : kInStep) {
+      for (const int count : ranks_under_test({2, 3})) {
+        const Settings settings = with(with(strategy, compressed_by(name)), {workers(count)});
+        const Weights here = train_quadratic(*world_under_test(), settings);
+        if (here.empty()) continue;  // this process had no rank
+        EXPECT_EQ(here, train_quadratic(*threads, settings)) << name << " " << strategy.back();
+      }
+    }
+  }
+}
+
+// What is lost on the way comes later or averages out.
+TEST(Compressed, TrainingComesNearThatOfAllValues) {
+  for (const int count : ranks_under_test({2, 4})) {
+    const Settings longer{workers(count), "train.epochs=40", "optim.lr=0.05"};
+    const Weights plain =
+        train_quadratic(*world_under_test(), with(longer, {"sync.name=synchronous"}));
+    for (const std::string& name : lossy_compressors()) {
+      const Weights weights = train_quadratic(
+          *world_under_test(), with(with(longer, compressed_by(name)), {"sync.name=synchronous"}));
+      SCOPED_TRACE(name);
+      expect_near(weights, plain, 0.1);
+    }
+  }
+}
+
+TEST(Compressed, NothingIsLostWithoutLoss) {
+  for (const int count : ranks_under_test({2, 4})) {
+    for (const Settings& strategy : kInStep) {
+      const Settings settings = with(strategy, {workers(count)});
+      const Weights plain = train_quadratic(*world_under_test(), settings);
+      const Weights weights =
+          train_quadratic(*world_under_test(), with(settings, compressed_by("nonzero")));
+      expect_near(weights, plain, 1e-4);
+    }
+  }
+}
+
+// An all-reduce of 16-bit numbers: the same bits on all members, by every algorithm, and as near to
+// the mean as numbers of that many bits can be after so many hops.
+TEST(Compressed, EveryAllReduceAddsSixteenBits) {
+  const std::size_t n = 1000;
+  for (const auto& name : Registry<AllReduce>::instance().names()) {
+    for (const Number number : {Number::kHalf, Number::kBrain}) {
+      for (const int count : ranks_under_test({2, 3, 4})) {
+        world_under_test()->run(count, [&](Transport& transport) {
+          Group group(transport);
+          const auto all_reduce = Registry<AllReduce>::instance().make(name);
+          all_reduce->prepare(group);
+          std::vector<float> values(n);
+          for (std::size_t i = 0; i < n; ++i) {
+            values[i] =
+                std::sin(static_cast<float>(i * 3 + 7) * static_cast<float>(transport.rank() + 1));
+          }
+          group.travel_as(number);
+          all_reduce->run(group, values, ReduceOp::kMean);
+          group.travel_as(Number::kFloat);
+          std::vector<float> rounded = values;
+          round_values(number, rounded.data(), n);
+          EXPECT_EQ(values, rounded);
+          const double exact = (number == Number::kHalf ? 1.0 / 2048 : 1.0 / 256) * 2 * count;
+          for (std::size_t i = 0; i < n; ++i) {
+            float mean = 0;
+            for (int rank = 0; rank < count; ++rank) {
+              mean += std::sin(static_cast<float>(i * 3 + 7) * static_cast<float>(rank + 1)) /
+                      static_cast<float>(count);
+            }
+            ASSERT_NEAR(values[i], mean, exact) << name;
+          }
+          for (const auto& theirs : all_gather_varied(group, values)) {
+            EXPECT_TRUE(std::ranges::equal(theirs, values)) << name;
+          }
+        });
+      }
+    }
+  }
+}
+
+// Half a run, and its state carried over into fresh workers.
+void expect_resumes(const Settings& settings, int count) {
+  const Job job = quadratic_job(settings);
+  std::vector<std::unique_ptr<StateStore>> states(static_cast<std::size_t>(count));
+  std::vector<Weights> whole(states.size()), resumed(states.size());
+  const std::int64_t half = job.plan().steps() / 2;
+  const auto finish = [&](Learner& learner, BatchSource& source, std::int64_t own, Weights& left) {
+    learner.start();
+    train_until(learner, source, own, job.plan().steps(), own);
+    learner.finish(own);
+    learner.rest();
+    left.assign(learner.replica().params().begin(), learner.replica().params().end());
+  };
+  world_under_test()->run(count, [&](Transport& transport) {
+    const auto rank = static_cast<std::size_t>(transport.rank());
+    Learner learner(transport, job);
+    BatchSource source(job, transport.rank());
+    std::int64_t own = 0;
+    learner.start();
+    train_until(learner, source, 0, half, own);
+    learner.rest();
+    barrier(learner.group());
+    states[rank] = std::make_unique<StateStore>([&](StateVisitor& v) { learner.state(v); });
+    finish(learner, source, own, whole[rank]);
+  });
+  world_under_test()->run(count, [&](Transport& transport) {
+    const auto rank = static_cast<std::size_t>(transport.rank());
+    Learner learner(transport, job);
+    BatchSource source(job, transport.rank());
+    states[rank]->restore([&](StateVisitor& v) { learner.state(v); });
+    finish(learner, source, half, resumed[rank]);
+  });
+  EXPECT_EQ(whole, resumed) << settings.front() << " " << settings[1];
+}
+
+TEST(Compressed, ARunThatStopsGoesOnAsIfItHadNot) {
+  for (const std::string& name : lossy_compressors()) {
+    for (const Settings& strategy : kInStep) {
+      for (const int count : ranks_under_test({3})) {
+        expect_resumes(with(with(compressed_by(name), strategy), {workers(count)}), count);
+      }
+    }
+  }
+}
+
+TEST(Compressed, StrategiesThatDoNotWaitTrainToo) {
+  for (const Settings& strategy :
+       {Settings{"sync.name=asynchronous"}, Settings{"sync.name=stale-synchronous"},
+        Settings{"sync.name=elastic", "sync.asynchronous=true", "sync.period=2"},
+        Settings{"sync.name=gossip", "sync.probability=0.6"}}) {
+    for (const std::string& name : lossy_compressors()) {
+      for (const int count : ranks_under_test({2, 4})) {
+        const Settings settings = with(with(strategy, compressed_by(name)),
+                                       {workers(count), "train.epochs=40", "optim.lr=0.05"});
+        const Weights weights = train_quadratic(*world_under_test(), settings);
+        if (weights.empty()) continue;
+        const Weights plain = train_quadratic(*Registry<World>::instance().make("threads"),
+                                              {workers(count), "train.epochs=40", "optim.lr=0.05"});
+        for (const float weight : weights) ASSERT_TRUE(std::isfinite(weight));
+        if (strategy.front() == "sync.name=gossip") continue;  // goes by who happens to be fast
+        SCOPED_TRACE(name + " " + strategy.front());
+        expect_near(weights, plain, 0.5);
+      }
+    }
+  }
+}
+
+TEST(Compressed, SendsLess) {
+  for (const int count : ranks_under_test({2, 4})) {
+    for (const Settings& strategy :
+         {Settings{"sync.name=synchronous"}, Settings{"sync.name=local"}}) {
+      const Job job = quadratic_job(with(with(strategy, compressed_by("fp16")), {workers(count)}));
+      world_under_test()->run(count, [&](Transport& transport) {
+        Learner learner(transport, job);
+        BatchSource source(job, transport.rank());
+        std::int64_t own = 0;
+        learner.start();
+        train_until(learner, source, 0, 8, own);
+        const WorkerLedger& ledger = learner.ledger();
+        EXPECT_GT(ledger.plain, 0);
+        EXPECT_LT(ledger.sent, ledger.plain);
+        learner.rest();
+      });
+    }
+  }
+}
+
+TEST(Compressed, RefusesWhatMakesNoSense) {
+  EXPECT_THAT(
+      [] {
+        quadratic_job({"compress.name=topk", "compress.momentum=0.9", "optim.momentum=0.9"});
+      },
+      testing::ThrowsMessage<ConfigError>(testing::HasSubstr("[optim] momentum = 0")));
+  EXPECT_THAT(
+      [] {
+        quadratic_job({"compress.name=topk", "compress.schedule=2=nothing"});
+      },
+      testing::ThrowsMessage<ConfigError>(testing::HasSubstr("nothing")));
+}
+
+}  // namespace
+}  // namespace lockstep
