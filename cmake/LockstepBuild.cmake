@@ -37,6 +37,10 @@ if(LOCKSTEP_SANITIZE)
   endif()
 endif()
 
+if(LOCKSTEP_FUZZ)
+  target_compile_options(lockstep_flags INTERFACE -fsanitize=fuzzer-no-link)
+endif()
+
 # Parses cmake/precompiled.h for all others. A compiler takes the result only where every macro it
 # was made with is defined: so this has no more of them than any.
 file(CONFIGURE OUTPUT ${PROJECT_BINARY_DIR}/precompiled.cc CONTENT "")

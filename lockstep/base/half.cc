@@ -79,7 +79,8 @@ const HalfKernels& plain_half_kernels() {
 
 const HalfKernels& half_kernels() {
 #if defined(__x86_64__)
-  static const bool fast = __builtin_cpu_supports("avx2") && __builtin_cpu_supports("f16c");
+  // Whatever has AVX2 has F16C, which not every compiler can ask for.
+  static const bool fast = __builtin_cpu_supports("avx2");
   if (fast) return avx2_half_kernels();
 #endif
   return plain_half_kernels();

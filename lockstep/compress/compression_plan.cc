@@ -79,6 +79,10 @@ CompressionPlan::CompressionPlan(const std::string& compressor, const Options& o
                      -static_cast<std::ptrdiff_t>(rule.pattern.size()));
   };
   std::ranges::stable_sort(rules_, {}, weight);
+  // What a compressor has to say against its options it says now.
+  for (const Choice* choice : all()) {
+    Registry<Compressor>::instance().make(choice->name, choice->options);
+  }
 }
 
 void CompressionPlan::check_phases() {

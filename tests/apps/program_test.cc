@@ -88,6 +88,28 @@ TEST(Program, BenchComparesAndSaysWhatEachRankMayUse) {
                                   HasSubstr("GB/s"), HasSubstr("* the fastest")));
 }
 
+TEST(Program, ExplainsCompressors) {
+  const Outcome outcome = lockstep("explain compress --with onebit --steps 1");
+  EXPECT_EQ(outcome.code, 0) << outcome.text;
+  EXPECT_THAT(outcome.text, testing::AllOf(testing::HasSubstr("8.8875   8.8875  -0.711"),
+                                           testing::HasSubstr("72 bits instead of 192")));
+  expect_refused("explain compress --with onebot", "\"onebot\"", "did you mean \"onebit\"");
+  expect_refused("explain compress --input '1 x'", "\"x\"", "a number");
+  expect_refused("explain compress --shape 2x2", "4 values", "6");
+}
+
+TEST(Program, MeasuresCompressors) {
+  const Outcome outcome = lockstep("bench compress --sizes 64K --budget 0 --json", "2>/dev/null");
+  EXPECT_EQ(outcome.code, 0) << outcome.text;
+  for (const char* name : {"fp16", "onebit", "qsgd", "topk", "powersgd"}) {
+    EXPECT_THAT(outcome.text, testing::HasSubstr(std::string("\"compressor\":\"") + name + "\""));
+  }
+  EXPECT_THAT(lockstep("bench compress --sizes 64K --budget 0 --with fp16").text,
+              testing::AllOf(testing::HasSubstr("pays below"), testing::HasSubstr("Mbit/s")));
+  expect_refused("bench compress --sizes 4Q", "4Q", "64K");
+  expect_refused("bench compress --set rank=2", "--set is for one compressor", "--with");
+}
+
 TEST(Program, RefusesWhatMakesNoSense) {
   expect_refused("trian", "unknown command \"trian\"", "list");
   expect_refused("list allredcue", "unknown kind", "did you mean \"allreduce\"");
