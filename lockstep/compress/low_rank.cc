@@ -47,6 +47,18 @@ void add_product(const Factors& f, const float* p, const float* q, float scale, 
   }
 }
 
+// A row at a time, while it is in the cache.
+void set_product(const Factors& f, const float* p, const float* q, float* product) {
+  const auto add_scaled = compress_kernels().add_scaled;
+  for (std::size_t i = 0; i < f.rows; ++i) {
+    float* const row = product + f.offset + i * f.columns;
+    std::fill_n(row, f.columns, 0.0f);
+    for (std::size_t k = 0; k < f.rank; ++k) {
+      add_scaled(q + k * f.columns, f.columns, p[k * f.rows + i], row);
+    }
+  }
+}
+
 bool normalise(float* column, std::size_t size) {
   const double length = std::sqrt(compress_kernels().squares(column, size).squares);
   if (!(length > 0) || !std::isfinite(length)) {

@@ -21,6 +21,7 @@ Factors factors_of(const Layer& layer, int rank);
 void project(const Factors& f, const float* values, const float* q, float* p);       // P = M·Q
 void project_back(const Factors& f, const float* values, const float* p, float* q);  // Q += Mᵀ·P
 void add_product(const Factors& f, const float* p, const float* q, float scale, float* sum);
+void set_product(const Factors& f, const float* p, const float* q, float* product);
 
 // To length 1, or to zeros, which returns false.
 bool normalise(float* column, std::size_t size);

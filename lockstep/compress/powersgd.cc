@@ -68,8 +68,7 @@ class PowerSgd : public OnRuns, public Summands {
       for (const Run& run : plain_) std::fill_n(rest.data() + run.begin, run.size, 0.0f);
     }
     for (const Matrix& matrix : matrices_) {
-      std::fill_n(mean.data() + matrix.offset, matrix.rows * matrix.columns, 0.0f);
-      add_product(matrix, p_.data() + matrix.p, next_q_.data() + matrix.q, 1, mean.data());
+      set_product(matrix, p_.data() + matrix.p, next_q_.data() + matrix.q, mean.data());
     }
     copy_plain_to(mean);
     start_next();
