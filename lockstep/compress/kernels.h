@@ -18,14 +18,19 @@ struct SquareSum {
   std::uint32_t largest = 0;
 };
 
+struct Beyond {
+  std::size_t count = 0;
+  std::uint32_t largest = 0;
+};
+
 struct CompressKernels {
   std::uint32_t (*largest)(const float* values, std::size_t n);
   SquareSum (*squares)(const float* values, std::size_t n);
   // Bit i of the bytes is whether value i is ≥ 0; what is left of the last byte is 0.
   SignSums (*pack_signs)(const float* values, std::size_t n, std::byte* bits);
-  // Bits of values > t and of values < −t; what is left of the last bytes is 0. Returns how many.
-  std::size_t (*pack_beyond)(const float* values, std::size_t n, float t, std::byte* above,
-                             std::byte* below);
+  // Bits of values > t and of values < −t; what is left of the last bytes is 0.
+  Beyond (*pack_beyond)(const float* values, std::size_t n, float t, std::byte* above,
+                        std::byte* below);
   // sum += t where the one bit is set, −t where the other one is.
   void (*add_beyond)(const std::byte* above, const std::byte* below, std::size_t n, float t,
                      float* sum);

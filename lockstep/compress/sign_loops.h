@@ -56,17 +56,19 @@ inline unsigned bits_above(Floats values, float t) {
 #endif
 }
 
-std::size_t pack_beyond(const float* values, std::size_t n, float t, std::byte* above,
-                        std::byte* below) {
+Beyond pack_beyond(const float* values, std::size_t n, float t, std::byte* above,
+                   std::byte* below) {
   std::size_t count = 0;
+  Words most{};
   for (std::size_t i = 0; i < n; i += kLanes) {
     const Floats value = i + kLanes <= n ? load<Floats>(values + i) : load_some(values + i, n - i);
+    most = larger(most, std::bit_cast<Words>(value) & kMagnitude);
     const unsigned up = bits_above(value, t), down = bits_above(-value, t);
     *above++ = static_cast<std::byte>(up);
     *below++ = static_cast<std::byte>(down);
     count += static_cast<std::size_t>(std::popcount(up | down));
   }
-  return count;
+  return {count, largest_lane(most)};
 }
 
 void add_beyond(const std::byte* above, const std::byte* below, std::size_t n, float t,

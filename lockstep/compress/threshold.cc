@@ -92,8 +92,9 @@ class Threshold : public OnRuns {
       const std::size_t bytes = (run.size + 7) / 8;
       std::byte* const above = out.extend(2 * bytes);
       const float* const from = values.data() + run.begin;
-      count += compress_kernels().pack_beyond(from, run.size, t, above, above + bytes);
-      largest = std::max(largest, compress_kernels().largest(from, run.size));
+      const Beyond beyond = compress_kernels().pack_beyond(from, run.size, t, above, above + bytes);
+      count += beyond.count;
+      largest = std::max(largest, beyond.largest);
     }
     check_finite(largest, values);
     return count;

@@ -17,7 +17,8 @@ TEST_F(CompressedTrain, SaysHowMessagesAreCombinedAndWhetherItHelped) {
   const auto summary = nlohmann::json::parse(content("a/summary.json"));
   EXPECT_THAT(summary.at("compression").get<std::string>(), HasSubstr("times less"));
   const auto& worker = summary.at("by_worker").at(0);
-  EXPECT_GT(worker.at("bytes_uncompressed").get<double>(), 5 * worker.at("bytes_sent").get<double>());
+  EXPECT_GT(worker.at("bytes_uncompressed").get<double>(),
+            5 * worker.at("bytes_sent").get<double>());
 }
 
 TEST_F(CompressedTrain, IsTheSameRunOnEveryWorld) {
@@ -47,9 +48,10 @@ TEST_F(CompressedTrain, GoesOnWithWhatWasHeldBack) {
 }
 
 TEST_F(CompressedTrain, TakesRulesFromAFile) {
-  std::ofstream(folder_ / "run.toml") << "[compress]\nname = \"powersgd\"\n[compress.rules]\n"
-                                         "bias = \"none\"\n\"0*\" = \"topk(ratio=0.1, scope=layer)\"\n"
-                                         "[compress.schedule]\n1 = \"fp16\"\n";
+  std::ofstream(folder_ / "run.toml")
+      << "[compress]\nname = \"powersgd\"\n[compress.rules]\n"
+         "bias = \"none\"\n\"0*\" = \"topk(ratio=0.1, scope=layer)\"\n"
+         "[compress.schedule]\n1 = \"fp16\"\n";
   const Outcome dry = lockstep("train " + run("run.toml") + " --dry-run " + kSmall);
   EXPECT_EQ(dry.code, 0) << dry.text;
   EXPECT_THAT(dry.text, AllOf(HasSubstr("powersgd"), HasSubstr("bias = none")));
@@ -58,7 +60,8 @@ TEST_F(CompressedTrain, TakesRulesFromAFile) {
 TEST_F(CompressedTrain, RefusesInWords) {
   const std::string small = std::string("train --out ") + run("x") + " " + kSmall;
   expect_refused(small + "--set compress.name=top", "\"top\"", "topk");
-  expect_refused(small + "--set compress.name=topk --set compress.ratio=0", "ratio", "greater than 0");
+  expect_refused(small + "--set compress.name=topk --set compress.ratio=0", "ratio",
+                 "greater than 0");
   expect_refused(small + "--set compress.name=topk --set compress.momentum=0.9", "momentum",
                  "[optim] momentum = 0");
   expect_refused(small + "--set compress.name=qsgd --set compress.bucket=9", "9", "multiple of 8");

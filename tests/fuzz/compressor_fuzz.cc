@@ -25,10 +25,12 @@ CompressionPlan make_plan() {
 std::vector<std::byte> damaged(BytesView message, BytesView changes) {
   std::vector<std::byte> bytes(message.begin(), message.end());
   for (; changes.size() >= 3; changes = changes.subspan(3)) {
-    const auto at = static_cast<std::size_t>(changes[0]) * 256 + static_cast<std::size_t>(changes[1]);
+    const auto at =
+        static_cast<std::size_t>(changes[0]) * 256 + static_cast<std::size_t>(changes[1]);
     bytes[at % bytes.size()] = changes[2];
   }
-  if (!changes.empty()) bytes.resize(bytes.size() - static_cast<std::size_t>(changes[0]) % bytes.size());
+  if (!changes.empty())
+    bytes.resize(bytes.size() - static_cast<std::size_t>(changes[0]) % bytes.size());
   return bytes;
 }
 
