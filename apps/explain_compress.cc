@@ -62,13 +62,12 @@ std::string cell(float value) {
 void explain(const Arguments& arguments) {
   const auto values = parse_values(arguments.input);
   const auto& registry = Registry<Compressor>::instance();
-  // Both of the section's own keys and of the compressor.
   Options own(compress_options(), "[compress]");
   own.set("plain_below", "0");
   const Options options = component_options(registry, arguments.compressor, arguments.settings);
   const CompressionPlan plan(arguments.compressor, options, own);
   const Layer layer = layer_of(arguments.shape, values.size());
-  const auto compressor = plan.make({arguments.compressor, options, {layer}}, true);
+  const auto compressor = plan.make({arguments.compressor, options, {layer}}, Feedback::kWorker);
   if (arguments.steps < 1 || arguments.steps > kMostSteps) {
     throw ConfigError("--steps: {} is not from 1 to {}", arguments.steps, kMostSteps);
   }

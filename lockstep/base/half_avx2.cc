@@ -9,12 +9,11 @@
 namespace lockstep {
 namespace {
 
-const __m256 kLargest = _mm256_set1_ps(65504.0f);
-
 __m128i half_of(__m256 values) {
+  const __m256 largest = _mm256_set1_ps(65504.0f);
   // The second operand is the result where one is NaN: it stays one.
   const __m256 bounded =
-      _mm256_max_ps(_mm256_sub_ps(_mm256_setzero_ps(), kLargest), _mm256_min_ps(kLargest, values));
+      _mm256_max_ps(_mm256_sub_ps(_mm256_setzero_ps(), largest), _mm256_min_ps(largest, values));
   return _mm256_cvtps_ph(bounded, _MM_FROUND_TO_NEAREST_INT);
 }
 

@@ -31,8 +31,9 @@ void all_gather(Group& group, std::span<const float> mine, std::span<float> all)
 
 // Everybody sends everybody bytes of whatever length: `to[i]` goes to member i. Returns what came
 // from each; nothing from oneself. All travel at once.
+// A message of more than `most` bytes is a CommError.
 std::vector<AlignedVector<std::byte>> exchange_bytes(
-    Group& group, const std::vector<std::span<const std::byte>>& to);
+    Group& group, const std::vector<std::span<const std::byte>>& to, std::size_t most);
 
 // What every member brought, of whatever length.
 std::vector<AlignedVector<std::byte>> all_gather_bytes(Group& group,

@@ -5,7 +5,7 @@
 namespace lockstep {
 
 std::vector<AlignedVector<std::byte>> exchange_bytes(
-    Group& group, const std::vector<std::span<const std::byte>>& to) {
+    Group& group, const std::vector<std::span<const std::byte>>& to, std::size_t most) {
   const int m = group.size(), me = group.index();
   LOCKSTEP_CHECK(static_cast<int>(to.size()) == m, "messages for {} of {}", to.size(), m);
   const Operation operation(group.transport(), "exchange of bytes");
@@ -24,7 +24,7 @@ std::vector<AlignedVector<std::byte>> exchange_bytes(
     const int i = (me - k + m) % m;
     std::uint64_t size = 0;
     group.receive_bytes(i, std::as_writable_bytes(std::span(&size, 1)));
-    if (size > kMessageLimit) throw CommError("rank {} announced {} bytes", group.rank(i), size);
+    if (size > most) throw CommError("rank {} announced {} bytes", group.rank(i), size);
     auto& bytes = from[static_cast<std::size_t>(i)];
     bytes.resize(size);
     group.receive_bytes(i, bytes);

@@ -37,8 +37,9 @@ class Outgoing {
  private:
   friend class Group;
   Transport* transport_ = nullptr;
+  // What they send, where it is no floats; outlives them.
+  std::vector<AlignedVector<std::uint16_t>> narrowed_;
   std::vector<Request> requests_;
-  std::vector<AlignedVector<std::uint16_t>> narrowed_;  // what they send, where it is no floats
 };
 
 class Group {

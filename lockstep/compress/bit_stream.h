@@ -77,6 +77,13 @@ class BitReader {
     return (std::uint32_t{1} << k) | get(k);
   }
 
+  // A CommError if whole bytes are left.
+  void end() const {
+    if (have_ >= 8 || at_ < bytes_.size()) {
+      throw CommError("a compressed message has bytes behind its end");
+    }
+  }
+
  private:
   void fill() {
     if (have_ >= 32) return;

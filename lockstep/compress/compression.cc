@@ -13,22 +13,26 @@ constexpr std::uint8_t kVersion = 1;
 }  // namespace
 
 Compression::Compression(const CompressionPlan& plan, std::span<const Layer> layers,
-                         std::uint64_t seed, std::uint64_t stream, Feedback feedback)
+                         std::uint64_t seed, std::uint64_t stream, Feedback feedback, Part part)
     : plan_(plan),
       layers_(layers.begin(), layers.end()),
       seed_(seed),
       stream_(stream),
-      feedback_(feedback) {
-  lanes_ = make_lanes(0, true);
+      feedback_(feedback),
+      part_(part) {
+  lanes_ = make_lanes(0, feedback_);
   for (std::size_t phase = 0; phase < plan.phases(); ++phase) {
-    receivers_.push_back(make_lanes(phase, false));
+    receivers_.push_back(make_lanes(phase, Feedback::kNone));
   }
 }
 
-std::vector<Compression::Lane> Compression::make_lanes(std::size_t phase, bool send) const {
+std::vector<Compression::Lane> Compression::make_lanes(std::size_t phase, Feedback feedback) const {
   std::vector<Lane> lanes;
   for (auto& lane : plan_.lanes(phase, layers_)) {
-    auto compressor = plan_.make(lane, send && feedback_ == Feedback::kAsPlanned);
+    if (part_.begin > 0 || part_.end != Part().end) {
+      lane.layers = cut_layers(lane.layers, part_.begin, part_.end);
+    }
+    auto compressor = plan_.make(lane, feedback);
     lanes.push_back({lane.name, std::move(lane.layers), std::move(compressor)});
   }
   return lanes;
@@ -49,7 +53,7 @@ std::span<Compression::Lane> Compression::begin(std::span<float> values, double 
   if (changes(epoch)) {
     for (Lane& lane : lanes_) lane.compressor->release(values);
     phase_ = static_cast<std::int64_t>(plan_.phase_at(epoch));
-    lanes_ = make_lanes(static_cast<std::size_t>(phase_), true);
+    lanes_ = make_lanes(static_cast<std::size_t>(phase_), feedback_);
   }
   return lanes_;
 }
@@ -101,22 +105,22 @@ void Compression::add(BytesView message, float scale, std::span<float> sum) cons
   reader.end();
 }
 
-double Compression::encode_seconds() const {
-  double seconds = 0;
-  for (const Lane& lane : lanes_) {
-    const auto bytes = static_cast<double>(size_of(runs_of(lane.layers)) * sizeof(float));
-    seconds += bytes / lane.compressor->speed().encode;
-  }
-  return seconds;
+double Compression::encode_seconds(Lanes which) const {
+  return seconds(which, &Speed::encode);
 }
 
-double Compression::decode_seconds() const {
-  double seconds = 0;
+double Compression::decode_seconds(Lanes which) const {
+  return seconds(which, &Speed::decode);
+}
+
+double Compression::seconds(Lanes which, double Speed::*speed) const {
+  double sum = 0;
   for (const Lane& lane : lanes_) {
+    if (which != Lanes::kAll && gathers(lane) != (which == Lanes::kGathered)) continue;
     const auto bytes = static_cast<double>(size_of(runs_of(lane.layers)) * sizeof(float));
-    seconds += bytes / lane.compressor->speed().decode;
+    sum += bytes / (lane.compressor->speed().*speed);
   }
-  return seconds;
+  return sum;
 }
 
 void Compression::state(StateVisitor& visitor) {
@@ -126,7 +130,7 @@ void Compression::state(StateVisitor& visitor) {
   if (phase_ < 0 || phase_ >= static_cast<std::int64_t>(plan_.phases())) {
     throw DataError("a checkpoint is in phase {} of a compression of {}", phase_, plan_.phases());
   }
-  if (phase_ != before) lanes_ = make_lanes(static_cast<std::size_t>(phase_), true);
+  if (phase_ != before) lanes_ = make_lanes(static_cast<std::size_t>(phase_), feedback_);
   for (std::size_t i = 0; i < lanes_.size(); ++i) {
     StateScope lane(visitor, fmt::format("lane{}", i));
     lanes_[i].compressor->state(lane);

@@ -13,9 +13,6 @@
 
 namespace lockstep {
 
-// Is what messages leave out fed back, as the plan says?
-enum class Feedback { kAsPlanned, kNone };
-
 class Compression {
  public:
   struct Lane {
@@ -24,9 +21,18 @@ class Compression {
     std::unique_ptr<Compressor> compressor;
   };
 
-  // `stream` tells apart what random numbers are drawn for; those of all streams differ.
+  // A part of the vector that messages are about, counted from its begin.
+  struct Part {
+    std::size_t begin = 0, end = ~std::size_t{0};
+  };
+
+  // `stream` tells apart what random numbers are drawn for; those of all streams differ. Of a part,
+  // layers have the compressors that they have in the whole.
   Compression(const CompressionPlan& plan, std::span<const Layer> layers, std::uint64_t seed,
-              std::uint64_t stream, Feedback feedback = Feedback::kAsPlanned);
+              std::uint64_t stream, Feedback feedback, Part part);
+  Compression(const CompressionPlan& plan, std::span<const Layer> layers, std::uint64_t seed,
+              std::uint64_t stream, Feedback feedback)
+      : Compression(plan, layers, seed, stream, feedback, Part()) {}
 
   // Does this lane of the present ones not add up? Plain layers go with those that do not, where
   // there are any: a message more would cost more than they.
@@ -43,19 +49,23 @@ class Compression {
   // sum += scale × what it holds. A CommError if it is no message of this plan.
   void add(BytesView message, float scale, std::span<float> sum) const;
 
-  double encode_seconds() const;  // as modelled, of a message of the present lanes
-  double decode_seconds() const;
+  // As modelled, of a message of the present lanes: all of them, or those that gather, or the rest.
+  enum class Lanes { kAll, kGathered, kAdded };
+  double encode_seconds(Lanes which = Lanes::kAll) const;
+  double decode_seconds(Lanes which = Lanes::kAll) const;
   void state(StateVisitor& visitor);
 
  private:
+  double seconds(Lanes which, double Speed::*speed) const;
   static bool gathers(const Lane& lane, std::span<const Lane> among);
-  std::vector<Lane> make_lanes(std::size_t phase, bool send) const;
+  std::vector<Lane> make_lanes(std::size_t phase, Feedback feedback) const;
   void put(std::span<const float> values, bool all, Bytes& out);
 
   const CompressionPlan& plan_;
   std::vector<Layer> layers_;
   std::uint64_t seed_, stream_;
   Feedback feedback_;
+  Part part_;
   std::int64_t phase_ = 0, messages_ = 0;
   Moment moment_;
   std::vector<Lane> lanes_;                   // that send

@@ -6,6 +6,7 @@
 
 #include "lockstep/base/text.h"
 #include "lockstep/compress/error_feedback.h"
+#include "lockstep/compress/momentum_correction.h"
 
 namespace lockstep {
 namespace {
@@ -41,6 +42,11 @@ bool applies(const std::string& pattern, const Layer& layer) {
   return is_class(pattern) ? in_class(layer, pattern) : matches(pattern, layer.name);
 }
 
+// Of the momentum correction; 0: none.
+double momentum_of(const std::string& compressor, const Options& options) {
+  return compressor == "topk" ? options.real("momentum") : 0;
+}
+
 // "key = value" in two parts; also with what `--set` leaves of {"key" = "value"}.
 std::pair<std::string, std::string> key_and_value(std::string entry, const char* option) {
   std::erase_if(entry, [](char c) { return c == '{' || c == '}' || c == '"'; });
@@ -61,7 +67,7 @@ CompressionPlan::CompressionPlan(const std::string& compressor, const Options& o
   const std::string& combine = own.text("combine");
   if (combine != "auto") combining_ = combine == "gather" ? Combining::kGather : Combining::kOwner;
   const double from_epoch = own.real("from_epoch");
-  if (from_epoch > 0) phases_.push_back({0, plain_});
+  if (from_epoch > 0) phases_.push_back({0, plain_, true});
   phases_.push_back({from_epoch, {compressor, options}});
   for (const std::string& entry : own.texts("schedule")) {
     const auto [epoch, text] = key_and_value(entry, "schedule");
@@ -79,6 +85,11 @@ CompressionPlan::CompressionPlan(const std::string& compressor, const Options& o
                      -static_cast<std::ptrdiff_t>(rule.pattern.size()));
   };
   std::ranges::stable_sort(rules_, {}, weight);
+  if (momentum() > 0 && (phases_.size() > 1 || feedback_ == "off")) {
+    throw ConfigError(
+        "[compress] momentum corrects what waits in the residual all the time; it goes neither "
+        "with from_epoch or a schedule nor with error_feedback = \"off\"");
+  }
   // What a compressor has to say against its options it says now.
   for (const Choice* choice : all()) {
     Registry<Compressor>::instance().make(choice->name, choice->options);
@@ -156,8 +167,7 @@ std::vector<CompressionPlan::Lane> CompressionPlan::lanes(std::size_t phase,
   std::vector<Lane> lanes;
   std::vector<const Choice*> used;
   for (const Layer& layer : layers) {
-    // Where nothing is compressed yet, rules do not count either.
-    const Choice& choice = main.name == "none" ? plain_ : choice_for(layer, main);
+    const Choice& choice = phases_[phase].waits ? plain_ : choice_for(layer, main);
     const auto at = std::ranges::find(used, &choice) - used.begin();
     if (at == std::ssize(used)) {
       used.push_back(&choice);
@@ -181,10 +191,12 @@ void CompressionPlan::check_rules(std::span<const Layer> layers) const {
   }
 }
 
-std::unique_ptr<Compressor> CompressionPlan::make(const Lane& lane, bool sends) const {
+std::unique_ptr<Compressor> CompressionPlan::make(const Lane& lane, Feedback feedback) const {
   auto compressor = Registry<Compressor>::instance().make(lane.name, lane.options);
   const bool wished = feedback_ == "on" || (feedback_ == "auto" && compressor->biased());
-  if (sends && wished && !compressor->lossless()) {
+  if (feedback == Feedback::kWorker && momentum_of(lane.name, lane.options) > 0) {
+    compressor = with_momentum_correction(lane.options, std::move(compressor));
+  } else if (feedback != Feedback::kNone && wished && !compressor->lossless()) {
     compressor = std::make_unique<ErrorFeedback>(std::move(compressor));
   }
   compressor->prepare(lane.layers);
@@ -194,9 +206,15 @@ std::unique_ptr<Compressor> CompressionPlan::make(const Lane& lane, bool sends) 
 double CompressionPlan::momentum() const {
   double most = 0;
   for (const Choice* choice : all()) {
-    if (choice->name == "topk") most = std::max(most, choice->options.real("momentum"));
+    most = std::max(most, momentum_of(choice->name, choice->options));
   }
   return most;
+}
+
+bool CompressionPlan::nearly_exact() const {
+  return std::ranges::all_of(all(), [](const Choice* choice) {
+    return Registry<Compressor>::instance().make(choice->name, choice->options)->nearly_exact();
+  });
 }
 
 bool CompressionPlan::whole_layers() const {

@@ -10,6 +10,13 @@
 
 namespace lockstep {
 
+// What a sender keeps of what its messages leave out.
+enum class Feedback {
+  kNone,     // nothing: it comes again by itself, as with differences of models that stay
+  kPlanned,  // as [compress] error_feedback says
+  kWorker,   // the same, and momentum correction: of a worker's gradients
+};
+
 enum class Combining { kAuto, kGather, kOwner };
 
 class CompressionPlan {
@@ -30,10 +37,11 @@ class CompressionPlan {
   // A ConfigError if a rule matches none of the model's layers.
   void check_rules(std::span<const Layer> layers) const;
   std::vector<Lane> lanes(std::size_t phase, std::span<const Layer> layers) const;
-  // With errors fed back where that is wished, if it is to send.
-  std::unique_ptr<Compressor> make(const Lane& lane, bool sends) const;
+  // The compressor of a lane, prepared.
+  std::unique_ptr<Compressor> make(const Lane& lane, Feedback feedback) const;
   Combining combining() const { return combining_; }
   double momentum() const;    // the largest of a momentum correction
+  bool nearly_exact() const;  // are all of its compressors?
   bool whole_layers() const;  // does any of its compressors want layers uncut?
   std::string names() const;  // "topk", "none, then fp16"
 
@@ -49,6 +57,7 @@ class CompressionPlan {
   struct Phase {
     double from_epoch = 0;
     Choice choice;
+    bool waits = false;  // the one before from_epoch, in which no rule counts
   };
 
   void check_phases();

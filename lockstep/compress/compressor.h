@@ -68,6 +68,7 @@ class Compressor {
 
   virtual bool biased() const = 0;  // does it need its errors fed back by default?
   virtual bool lossless() const { return false; }
+  virtual bool nearly_exact() const { return false; }  // every value, to a few digits or all
   // Does it look at a layer as a whole, so that a chunk's border should not cut one?
   virtual bool whole_layers() const { return false; }
   // Bytes of a message, about: what ways to combine are compared by.

@@ -62,7 +62,6 @@ void add_momentum_correction(OptionSet& options) {
 
 std::unique_ptr<Compressor> with_momentum_correction(const Options& options,
                                                      std::unique_ptr<Compressor> inner) {
-  if (options.real("momentum") == 0) return inner;
   return std::make_unique<MomentumCorrection>(options.real("momentum"), options.flag("masking"),
                                               std::move(inner));
 }

@@ -15,7 +15,7 @@ namespace lockstep {
 
 // "momentum" and "masking".
 void add_momentum_correction(OptionSet& options);
-// The compressor as it is where momentum is 0; else with momentum, feedback and masking around it.
+// With momentum, feedback and masking around the compressor.
 std::unique_ptr<Compressor> with_momentum_correction(const Options& options,
                                                      std::unique_ptr<Compressor> inner);
 

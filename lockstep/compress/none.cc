@@ -11,6 +11,7 @@ class None : public SummedRuns {
  public:
   void encode(std::span<const float> values, const Moment&, Bytes& out) override {
     for (const Run& run : runs()) {
+      check_finite(compress_kernels().largest(values.data() + run.begin, run.size), values);
       std::memcpy(out.extend(run.size * sizeof(float)), values.data() + run.begin,
                   run.size * sizeof(float));
     }

@@ -71,6 +71,7 @@ class NonZero : public OnRuns {
 
   bool biased() const override { return false; }
   bool lossless() const override { return true; }
+  bool nearly_exact() const override { return true; }
   double expected_bytes(const Moment&) const override {
     return static_cast<double>(size() * sizeof(float));  // unknown: depends on the gradients
   }

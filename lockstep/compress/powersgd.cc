@@ -14,6 +14,7 @@
 #include <cmath>
 
 #include "lockstep/base/aligned.h"
+#include "lockstep/base/half.h"
 #include "lockstep/base/random.h"
 #include "lockstep/compress/kernels.h"
 #include "lockstep/compress/low_rank.h"
@@ -37,7 +38,7 @@ class PowerSgd : public OnRuns, public Summands {
         plain.push_back(layer);
         continue;
       }
-      matrices_.push_back({factors, p, q, layer.name});
+      matrices_.push_back({factors, p, q});
       p += factors.rows * factors.rank;
       q += factors.columns * factors.rank;
     }
@@ -114,10 +115,9 @@ class PowerSgd : public OnRuns, public Summands {
 
  private:
   struct Matrix : Factors {
-    Matrix(const Factors& factors, std::size_t p_at, std::size_t q_at, std::string of)
-        : Factors(factors), p(p_at), q(q_at), name(std::move(of)) {}
+    Matrix(const Factors& factors, std::size_t p_at, std::size_t q_at)
+        : Factors(factors), p(p_at), q(q_at) {}
     std::size_t p, q;  // where its factors are among those of all
-    std::string name;
   };
 
   std::size_t factors_size() const { return p_.size() - size_of(plain_); }
@@ -129,9 +129,7 @@ class PowerSgd : public OnRuns, public Summands {
     }
     float* to = p_.data() + factors_size();
     for (const Run& run : plain_) to = std::copy_n(values.data() + run.begin, run.size, to);
-    for (const float value : p_) {
-      if (!std::isfinite(value)) refuse(values);
-    }
+    check(p_, values);
   }
 
   // P ← orthonormal P, Q ← Mᵀ·P.
@@ -142,6 +140,7 @@ class PowerSgd : public OnRuns, public Summands {
       orthonormalise(p, matrix.rows, matrix.rank);
       project_back(matrix, values.data(), p, next_q_.data() + matrix.q);
     }
+    check(next_q_, values);
     own_q_ = next_q_;
   }
 
@@ -183,13 +182,13 @@ class PowerSgd : public OnRuns, public Summands {
     normalise(column, size);
   }
 
-  [[noreturn]] void refuse(std::span<const float> values) const {
+  // Are factors finite? If not, the values are not, or too large.
+  void check(std::span<const float> factors, std::span<const float> values) const {
+    if (compress_kernels().largest(factors.data(), factors.size()) < kNotFinite) return;
     for (const Layer& layer : layers()) {
-      for (const float value : values.subspan(layer.offset, layer.size)) {
-        if (!std::isfinite(value)) refuse_non_finite(values, layers());
-      }
+      check_finite(compress_kernels().largest(values.data() + layer.offset, layer.size), values);
     }
-    throw TrainingError("{} holds values so large that their sums are infinite",
+    throw TrainingError("the layers from {} on hold values so large that their sums are infinite",
                         layers().front().name);
   }
 

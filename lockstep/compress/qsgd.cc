@@ -187,6 +187,7 @@ class Qsgd : public OnRuns {
       const float value = norms[b] * static_cast<float>(level);
       sum[buckets_[b].begin + (place - 1 - first)] += negative ? -value : value;
     }
+    reader.end();
   }
 
   void add_fixed(BytesReader& reader, std::span<const float> norms, std::span<float> sum) const {

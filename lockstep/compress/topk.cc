@@ -112,9 +112,9 @@ class TopK : public OnRuns {
     double share = ratio * static_cast<double>(sample_.size());
     if (!options_.sampled) share += 3 * std::sqrt(share) + 1;
     const std::size_t place = std::min(static_cast<std::size_t>(share), sample_.size() - 1);
-    // NaN would break the order; find_above() tells of it.
+    // NaN would break the order, and nothing is above infinity; find_above() tells of both.
     for (float& size : sample_) {
-      if (std::isnan(size)) size = 0;
+      if (!std::isfinite(size)) size = 0;
     }
     const auto nth = sample_.begin() + static_cast<std::ptrdiff_t>(place);
     std::nth_element(sample_.begin(), nth, sample_.end(), std::greater<>());
@@ -166,7 +166,7 @@ const Registration<Compressor> kTopK{
     [](const Options& options) {
       const TopKOptions own{options.real("ratio"), options.flag("sampled"),
                             options.text("scope") == "layer", options.real("warmup_epochs")};
-      return with_momentum_correction(options, std::make_unique<TopK>(own));
+      return std::make_unique<TopK>(own);
     }};
 
 }  // namespace

@@ -11,20 +11,23 @@ namespace {
 constexpr std::size_t kHeader = 128;  // floats behind it start on a cache line
 static_assert(sizeof(ServerHeader) <= kHeader);
 
-std::size_t bytes_for(std::size_t values) {
-  if (values > (kMessageLimit - kHeader) / sizeof(float)) {
+// Compressed, it has room for twice as much and a little more.
+std::size_t bytes_for(std::size_t values, bool compressed) {
+  const std::size_t width = compressed ? 2 * sizeof(float) : sizeof(float);
+  const std::size_t more = compressed ? 4096 : 0;
+  if (values > (kMessageLimit - kHeader - more) / width) {
     throw ConfigError(
         "a server shard of {} parameters does not fit into a message; more shards "
         "([aggregate] servers, or more workers) make them smaller",
         values);
   }
-  return kHeader + values * sizeof(float);
+  return kHeader + more + values * width;
 }
 
 }  // namespace
 
 ServerMessage::ServerMessage(std::size_t most_values, bool compressed)
-    : memory_(bytes_for(most_values) + (compressed ? most_values * sizeof(float) + 4096 : 0)) {}
+    : memory_(bytes_for(most_values, compressed)) {}
 
 std::span<const std::byte> ServerMessage::write(ServerHeader header,
                                                 std::span<const float> values) {

@@ -18,9 +18,11 @@ enum ServerKind : std::uint32_t {
 
 // What stands behind a header.
 enum class Form : std::uint32_t {
-  kPlain,       // floats
-  kChange,      // compressed; what it leaves out comes with a later one
-  kDifference,  // compressed; from the model that the other end knows
+  kPlain,        // floats
+  kChange,       // compressed; what it leaves out comes with a later one
+  kModelChange,  // the same of models that are averaged, from what all knew last
+  kOwnModel,     // the same of models that stay: what it leaves out comes again by itself
+  kDifference,   // compressed; from the model that the other end knows
 };
 
 struct ServerHeader {

@@ -2,6 +2,8 @@
 // All shards are asked at once, so what goes to one travels while another works.
 #pragma once
 
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "lockstep/compress/model_stream.h"
@@ -30,10 +32,10 @@ class ServerClient {
 
   // Asks all shards; `values` is the whole vector, or empty, and header.form what it is if it may
   // be compressed. Answers with values are written where they belong in `into`, which must hold
-  // what the last answer has left there if answers are models. Returns the answers' headers, by
-  // shard.
+  // what the last answer has left there if answers are models. What messages of one stream leave
+  // out comes with later ones of it. Returns the answers' headers, by shard.
   std::span<const ServerHeader> ask(ServerHeader header, std::span<const float> values,
-                                    std::span<float> into);
+                                    std::span<float> into, std::int64_t stream = 0);
   // Asks one shard, without values.
   ServerHeader ask_one(int shard, ServerHeader header);
   // Tells all shards; no answer comes.
@@ -44,11 +46,14 @@ class ServerClient {
   void state(StateVisitor& visitor);
 
  private:
-  void send(int shard, ServerHeader header, std::span<const float> values);
+  void send(int shard, ServerHeader header, std::span<const float> values, std::int64_t stream = 0);
   void receive(int shard, std::span<float> into);
 
   std::span<const std::byte> write(std::size_t shard, ServerHeader header,
-                                   std::span<const float> values);
+                                   std::span<const float> values, std::int64_t stream);
+  std::uint64_t stream_number(std::uint64_t kind, int shard) const;
+  using Stream = std::pair<Form, std::int64_t>;
+  std::vector<Compression>& changes(const Stream& stream);  // by shard; made once and kept
   void decode(std::size_t shard, std::span<float> into);
   template <typename Action>
   void timed(double& seconds, double modelled, const Action& action);
@@ -61,7 +66,10 @@ class ServerClient {
   std::vector<ServerHeader> headers_;
   ServerTraffic traffic_;
   double epoch_ = 0;
-  std::vector<Compression> changes_;  // by shard, if there is any compression
+  const CompressionPlan* plan_ = nullptr;
+  std::uint64_t seed_ = 1;
+  std::map<Stream, std::vector<Compression>> changes_;
+  std::vector<Compression> receivers_;  // by shard, if there is any compression
   std::vector<ModelStream> models_;
   Bytes bytes_;
 };

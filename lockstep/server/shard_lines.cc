@@ -26,12 +26,17 @@ ShardLines::ShardLines(std::size_t size, int workers, const ShardCompression* co
 }
 
 // Groups that average at a server are known by their first member and their size (mean_rule.h).
-Compression& ShardLines::common_change(const std::vector<int>& workers) {
-  const auto found = common_changes_.find(workers);
+Compression& ShardLines::common_change(const Receivers& receivers) {
+  const auto found = common_changes_.find(receivers);
   if (found != common_changes_.end()) return found->second;
-  const auto first = static_cast<std::uint64_t>(workers.front());
-  const auto own = stream(shard_, kCommon, (first << 20) + workers.size());
-  return common_changes_.emplace(workers, Compression(*plan_, layers_, seed_, own)).first->second;
+  const auto& [form, workers] = receivers;
+  const auto whom = (static_cast<std::uint64_t>(form) << 37) +
+                    (static_cast<std::uint64_t>(workers.front()) << 18) + workers.size();
+  const Feedback feedback = form == Form::kOwnModel ? Feedback::kNone : Feedback::kPlanned;
+  return common_changes_
+      .emplace(receivers,
+               Compression(*plan_, layers_, seed_, stream(shard_, kCommon, whom), feedback))
+      .first->second;
 }
 
 ModelStream& ShardLines::stream_of(std::map<int, ModelStream>& streams, int worker, int kind) {
@@ -72,11 +77,12 @@ std::span<const std::byte> ShardLines::write(ServerMessage& line, ServerHeader h
   return line.write_bytes(header, bytes_.view());
 }
 
-std::optional<BytesView> ShardLines::change_for(const std::vector<int>& workers, double epoch,
+std::optional<BytesView> ShardLines::change_for(const std::vector<int>& workers,
+                                                const ServerHeader& header,
                                                 std::span<const float> values) {
-  if (!compressed() || workers.size() < 2) return {};
+  if (!compressed() || workers.size() < 2 || header.form == Form::kPlain) return {};
   bytes_.clear();
-  common_change(workers).encode(values, epoch, bytes_);
+  common_change({header.form, workers}).encode(values, header.epoch, bytes_);
   return bytes_.view();
 }
 
@@ -102,15 +108,21 @@ void ShardLines::state(StateVisitor& visitor) {
   }
   auto groups = static_cast<std::int64_t>(common_changes_.size());
   visitor.integer("groups", groups);
-  if (groups < 0 || groups > workers_ + 2) throw DataError("a checkpoint has {} groups", groups);
-  std::vector<std::vector<int>> members;
-  for (const auto& [workers, changes] : common_changes_) members.push_back(workers);
-  members.resize(static_cast<std::size_t>(groups));
-  for (std::size_t i = 0; i < members.size(); ++i) {
+  if (groups < 0 || groups > 3 * (workers_ + 2))
+    throw DataError("a checkpoint has {} groups", groups);
+  std::vector<Receivers> all;
+  for (const auto& [receivers, changes] : common_changes_) all.push_back(receivers);
+  all.resize(static_cast<std::size_t>(groups));
+  for (std::size_t i = 0; i < all.size(); ++i) {
     StateScope scope(visitor, fmt::format("group{}", i));
-    visit_list(scope, "members", members[i]);
-    if (members[i].empty()) throw DataError("a checkpoint has a group of nobody");
-    common_change(members[i]).state(scope);
+    auto form = static_cast<std::int64_t>(all[i].first);
+    scope.integer("form", form);
+    visit_list(scope, "members", all[i].second);
+    if (all[i].second.empty() || form < 0 || form > static_cast<std::int64_t>(Form::kDifference)) {
+      throw DataError("a checkpoint has a group of {} with form {}", all[i].second.size(), form);
+    }
+    all[i].first = static_cast<Form>(form);
+    common_change(all[i]).state(scope);
   }
 }
 

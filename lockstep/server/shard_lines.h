@@ -9,6 +9,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "lockstep/compress/model_stream.h"
@@ -37,12 +38,13 @@ class ShardLines {
   std::span<const std::byte> write(ServerMessage& line, ServerHeader header,
                                    std::span<const float> values);
   // The same change for all: its bytes, or nothing where it is sent as it is.
-  std::optional<BytesView> change_for(const std::vector<int>& workers, double epoch,
+  std::optional<BytesView> change_for(const std::vector<int>& workers, const ServerHeader& header,
                                       std::span<const float> values);
   void state(StateVisitor& visitor);
 
  private:
-  Compression& common_change(const std::vector<int>& workers);
+  using Receivers = std::pair<Form, std::vector<int>>;
+  Compression& common_change(const Receivers& receivers);
   ModelStream& stream_of(std::map<int, ModelStream>& streams, int worker, int kind);
 
   std::size_t size_;
@@ -51,9 +53,9 @@ class ShardLines {
   AlignedVector<float> start_;
   std::uint64_t seed_ = 1;
   int shard_ = 0, workers_;
-  std::unique_ptr<Compression> changes_;                    // decodes pushes
-  std::map<int, ModelStream> from_, to_;                    // by worker
-  std::map<std::vector<int>, Compression> common_changes_;  // by receivers
+  std::unique_ptr<Compression> changes_;  // decodes pushes
+  std::map<int, ModelStream> from_, to_;  // by worker
+  std::map<Receivers, Compression> common_changes_;
   AlignedVector<float> decoded_;
   Bytes bytes_;
 };

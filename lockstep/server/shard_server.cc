@@ -24,10 +24,7 @@ class ShardServer::Answers : public Answer {
   }
   void to_all(const std::vector<int>& workers, const ServerHeader& header,
               std::span<const float> values) const override {
-    std::optional<BytesView> bytes;
-    if (header.form == Form::kChange) {
-      bytes = forms_.change_for(workers, header.epoch, values);
-    }
+    const auto bytes = forms_.change_for(workers, header, values);
     for (const int worker : workers) {
       send(worker, header, [&](ServerMessage& message, const ServerHeader& to) {
         return bytes ? message.write_bytes(to, *bytes) : message.write(to, values);

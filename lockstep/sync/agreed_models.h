@@ -16,6 +16,8 @@ class AgreedModels {
   // All ranks begin with the same model.
   AgreedModels(Ranks everybody, std::span<const float> model);
 
+  // They hold this one now.
+  void agree(const Ranks& members, std::span<const float> model);
   // Takes from the values the latest model that all of these know.
   void take_off(const Ranks& members, std::span<float> values) const;
   // Adds it again: what that gives they all hold now.
@@ -24,7 +26,6 @@ class AgreedModels {
 
  private:
   std::span<const float> known_to(const Ranks& members) const;
-  void agree(const Ranks& members, std::span<const float> model);
 
   struct Agreed {
     Ranks members;

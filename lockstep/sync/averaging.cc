@@ -22,12 +22,12 @@ AverageCost ServerAveraging::run(Group& group, std::span<float> values, Content 
     return cost(group, values.size());
   }
   const ServerTraffic before = server_.traffic();
-  if (content == Content::kModel) {
-    agreed_->take_off(group.ranks(), values);
+  if (content == Content::kChange) {
     ask(group, values, Form::kChange);
-    agreed_->add_and_agree(group.ranks(), values);
   } else {
-    ask(group, values, Form::kChange);
+    agreed_->take_off(group.ranks(), values);
+    ask(group, values, content == Content::kModel ? Form::kModelChange : Form::kOwnModel);
+    agreed_->add_and_agree(group.ranks(), values);
   }
   const ServerTraffic& now = server_.traffic();
   return {now.sent - before.sent,   now.received - before.received, 2,

@@ -15,9 +15,11 @@ namespace lockstep {
 
 // What is averaged, which decides what may be left out of it.
 enum class Content {
-  kChange,  // gradients and the like: what a message leaves out may come with the next
-  kModel,   // parameters: only their difference from what all members knew last can be shortened
-  kOther,   // running statistics, sums: sent as they are
+  kChange,    // gradients and the like: what a message leaves out may come with the next
+  kModel,     // parameters that all members give up for their mean: of these, differences from what
+              // all knew last can be shortened
+  kOwnModel,  // the same of parameters that members keep: what is left out comes again by itself
+  kOther,     // running statistics, sums: sent as they are
 };
 
 // What one member sends, receives and goes through for an average.
@@ -35,6 +37,8 @@ class Averaging {
   virtual AverageCost run(Group& group, std::span<float> values, Content content) = 0;
   // Of an average that is not compressed.
   virtual AverageCost cost(Group& group, std::size_t n) const = 0;
+  // All members hold this model now, without having averaged it.
+  virtual void know(Group&, std::span<const float>) {}
   // A step begins; what follows belongs to it.
   virtual void begin_step(double /*epoch*/) {}
   virtual void state(StateVisitor&) {}
@@ -63,6 +67,9 @@ class ServerAveraging : public Averaging {
 
   AverageCost run(Group& group, std::span<float> values, Content content) override;
   AverageCost cost(Group& group, std::size_t n) const override;
+  void know(Group& group, std::span<const float> model) override {
+    if (agreed_) agreed_->agree(group.ranks(), model);
+  }
   void state(StateVisitor& visitor) override {
     if (agreed_) agreed_->state(visitor);
   }

@@ -21,6 +21,7 @@ class BlockMomentum : public LocalSgd {
         momentum_(static_cast<float>(options.real("block_momentum"))),
         rate_(static_cast<float>(options.real("block_rate"))) {}
 
+  SyncTraits traits() const override { return {.amplifies = true}; }
   void prepare(const SyncSetup& setup) override {
     const auto params = setup.replica.params();
     start_.assign(params.begin(), params.end());
@@ -41,6 +42,7 @@ class BlockMomentum : public LocalSgd {
       delta_[i] = momentum_ * delta_[i] + rate_ * (params[i] - start_[i]);
       params[i] = start_[i] += delta_[i];
     }
+    step.communicator.know(params);
     step.replica.apply_update();
   }
 

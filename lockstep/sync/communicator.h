@@ -32,6 +32,8 @@ class Communicator {
   // Collective. The mean over the members, the same bits on all of them. What is said about the
   // content lets it be compressed.
   void average(std::span<float> values, Content content = Content::kOther);
+  // All members hold this model now, without having averaged it: what differences count from.
+  void know(std::span<const float> model) { averaging_.know(group_, model); }
   // The same account for an average that is made by `action`, over vectors of n floats.
   void record(std::size_t n, const std::function<void()>& action);
   // The communicator of some of the members, by their indices here; made once and kept.

@@ -11,6 +11,22 @@ namespace {
 
 constexpr std::int64_t kMostMeans = 64;  // of groups within groups
 
+Feedback feedback_of(Content content) {
+  if (content == Content::kChange) return Feedback::kWorker;
+  return content == Content::kModel ? Feedback::kPlanned : Feedback::kNone;
+}
+
+// Numbers of random streams: others for every worker, group and content, with room behind each for
+// those of a message's parts. The highest bits are 0; servers and peers have others.
+std::uint64_t stream_of(int rank, const std::vector<int>& members, Content content) {
+  std::uint64_t x = static_cast<std::uint64_t>(rank) * 4 + static_cast<std::uint64_t>(content);
+  for (const int member : members) {
+    x = (x ^ (static_cast<std::uint64_t>(member) + 1)) * 0x9e3779b97f4a7c15u;
+    x ^= x >> 29;
+  }
+  return (x >> 8) << 4 & ~(std::uint64_t{7} << 60);
+}
+
 }  // namespace
 CompressedAveraging::CompressedAveraging(const CompressionPlan& plan, const AllReduce& all_reduce,
                                          std::span<const Layer> layers,
@@ -32,7 +48,7 @@ AverageCost CompressedAveraging::run(Group& group, std::span<float> values, Cont
   if (content == Content::kOther) return plain_.run(group, values, content);
   LOCKSTEP_CHECK(layers_.back().offset + layers_.back().size == values.size(),
                  "{} values of a model", values.size());
-  if (content == Content::kModel) return average_model(group, values);
+  if (content != Content::kChange) return average_model(group, values, content);
   return mean_of(group.ranks(), content).run(group, all_reduce_, values, epoch_);
 }
 
@@ -43,14 +59,15 @@ CompressedMean& CompressedAveraging::mean_of(const Ranks& members, Content conte
   const auto size = static_cast<int>(members.size());
   return means_
       .emplace(std::pair(content, members),
-               CompressedMean(plan_, layers_, seed_, static_cast<int>(me), size))
+               CompressedMean(plan_, layers_, seed_, stream_of(rank_, members, content),
+                              feedback_of(content), static_cast<int>(me), size))
       .first->second;
 }
 
-AverageCost CompressedAveraging::average_model(Group& group, std::span<float> values) {
+AverageCost CompressedAveraging::average_model(Group& group, std::span<float> values,
+                                               Content content) {
   agreed_.take_off(group.ranks(), values);
-  const AverageCost cost =
-      mean_of(group.ranks(), Content::kModel).run(group, all_reduce_, values, epoch_);
+  const AverageCost cost = mean_of(group.ranks(), content).run(group, all_reduce_, values, epoch_);
   agreed_.add_and_agree(group.ranks(), values);
   return cost;
 }
@@ -71,8 +88,8 @@ void CompressedAveraging::state(StateVisitor& visitor) {
     auto content = static_cast<std::int64_t>(keys[i].first);
     scope.integer("content", content);
     visit_list(scope, "members", keys[i].second);
-    const bool known = content == static_cast<std::int64_t>(Content::kChange) ||
-                       content == static_cast<std::int64_t>(Content::kModel);
+    const bool known = content >= static_cast<std::int64_t>(Content::kChange) &&
+                       content < static_cast<std::int64_t>(Content::kOther);
     if (!known || std::ranges::find(keys[i].second, rank_) == keys[i].second.end()) {
       throw DataError("a checkpoint has a compressed mean that rank {} has no part in", rank_);
     }

@@ -20,6 +20,9 @@ class CompressedAveraging : public Averaging {
 
   AverageCost run(Group& group, std::span<float> values, Content content) override;
   AverageCost cost(Group& group, std::size_t n) const override { return plain_.cost(group, n); }
+  void know(Group& group, std::span<const float> model) override {
+    agreed_.agree(group.ranks(), model);
+  }
   void begin_step(double epoch) override { epoch_ = epoch; }
   void state(StateVisitor& visitor) override;
   std::string findings() const override;
@@ -28,7 +31,7 @@ class CompressedAveraging : public Averaging {
   using Ranks = AgreedModels::Ranks;
 
   CompressedMean& mean_of(const Ranks& members, Content content);
-  AverageCost average_model(Group& group, std::span<float> values);
+  AverageCost average_model(Group& group, std::span<float> values, Content content);
 
   const CompressionPlan& plan_;
   const AllReduce& all_reduce_;

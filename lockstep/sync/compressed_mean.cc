@@ -12,13 +12,10 @@
 namespace lockstep {
 namespace {
 
+using Lanes = Compression::Lanes;
+
 std::size_t end_of(std::span<const Layer> layers) {
   return layers.empty() ? 0 : layers.back().offset + layers.back().size;
-}
-
-// Streams of random numbers that are never the same: of members, to owners, of owners.
-std::uint64_t stream(int index, int part) {
-  return (static_cast<std::uint64_t>(index) << 32) + static_cast<std::uint64_t>(part);
 }
 
 bool owners_pay(const CompressionPlan& plan, int members) {
@@ -56,17 +53,22 @@ class CompressedMean::Meter {
 };
 
 CompressedMean::CompressedMean(const CompressionPlan& plan, std::span<const Layer> layers,
-                               std::uint64_t seed, int index, int members)
+                               std::uint64_t seed, std::uint64_t stream, Feedback feedback,
+                               int index, int members)
     : size_(end_of(layers)),
       index_(index),
       members_(members),
-      whole_(plan, layers, seed, stream(index, 0)) {
+      whole_(plan, layers, seed, stream, feedback) {
   if (members == 1 || !owners_pay(plan, members)) return;
   for (int i = 0; i < members; ++i) {
     const Range own = chunk(size_, members, i);
-    const auto cut = cut_layers(layers, own.begin, own.end());
-    to_owners_.emplace_back(plan, cut, seed, stream(index, 2 + i));
-    if (i == index) as_owner_ = std::make_unique<Compression>(plan, cut, seed, stream(index, 1));
+    const Compression::Part part{own.begin, own.end()};
+    to_owners_.emplace_back(plan, layers, seed, stream + 2 + static_cast<std::uint64_t>(i),
+                            feedback, part);
+    if (i != index) continue;
+    // The sum has had its momentum.
+    const Feedback again = feedback == Feedback::kNone ? Feedback::kNone : Feedback::kPlanned;
+    as_owner_ = std::make_unique<Compression>(plan, layers, seed, stream + 1, again, part);
   }
 }
 
@@ -131,7 +133,7 @@ void CompressedMean::add_up(Group& group, const AllReduce& all_reduce, std::span
   for (int round = 0; round < rounds; ++round) {
     std::vector<std::span<float>> floats;
     std::vector<std::pair<std::span<float>, Number>> others;
-    meter.encoding(round == 0 ? whole_.encode_seconds() : 0, [&] {
+    meter.encoding(round == 0 ? whole_.encode_seconds(Lanes::kAdded) : 0, [&] {
       for (Summands* sum : sums) {
         if (round >= sum->rounds()) continue;
         const auto numbers = sum->summands(round, values, values, whole_.moment());
@@ -155,7 +157,7 @@ void CompressedMean::add_up(Group& group, const AllReduce& all_reduce, std::span
       from += part.size();
     }
   }
-  meter.decoding(whole_.decode_seconds(), [&] {
+  meter.decoding(whole_.decode_seconds(Lanes::kAdded), [&] {
     for (Summands* sum : sums) sum->finish(values, {});
   });
 }
@@ -169,16 +171,22 @@ void CompressedMean::clear_gathered(std::span<float> values) const {
   }
 }
 
+// No message is longer than twice the values and what frames it.
+std::size_t CompressedMean::most() const {
+  return 2 * size_ * sizeof(float) + 65536;
+}
+
 void CompressedMean::gather(Group& group, std::span<float> values, Meter& meter) {
   Bytes mine;
-  meter.encoding(whole_.encode_seconds(), [&] { whole_.encode_gathered(values, mine); });
+  meter.encoding(whole_.encode_seconds(Lanes::kGathered),
+                 [&] { whole_.encode_gathered(values, mine); });
   const auto others = exchange_bytes(
-      group, std::vector<BytesView>(static_cast<std::size_t>(members_), mine.view()));
+      group, std::vector<BytesView>(static_cast<std::size_t>(members_), mine.view()), most());
   AverageCost& cost = meter.cost();
   cost.sent += mine.size() * static_cast<std::size_t>(members_ - 1);
   for (const auto& message : others) cost.received += message.size();
   cost.rounds += 1;
-  meter.decoding(whole_.decode_seconds() * members_, [&] {
+  meter.decoding(whole_.decode_seconds(Lanes::kGathered) * members_, [&] {
     clear_gathered(values);
     const float share = 1.0f / static_cast<float>(members_);
     for (int i = 0; i < members_; ++i) {
@@ -197,35 +205,34 @@ void CompressedMean::through_owners(Group& group, std::span<float> values, doubl
   };
   std::vector<Bytes> messages(m);
   std::vector<BytesView> views(m);
-  meter.encoding(whole_.encode_seconds(), [&] {
+  meter.encoding(whole_.encode_seconds(Lanes::kGathered), [&] {
     for (std::size_t i = 0; i < m; ++i) {
-      if (i == me) continue;
       to_owners_[i].encode_gathered(chunk_of(i), messages[i]);
       views[i] = messages[i].view();
     }
   });
-  const auto parts = exchange_bytes(group, views);
+  const auto parts = exchange_bytes(group, views, most());
   AverageCost& cost = meter.cost();
   Bytes mine;
-  AlignedVector<float> sum(chunk_of(me).begin(), chunk_of(me).end());
+  AlignedVector<float> sum(chunk_of(me).size());
   const double share = 1.0 / members_;
-  meter.decoding(whole_.decode_seconds(), [&] {
-    for (float& value : sum) value *= static_cast<float>(share);
+  meter.decoding(whole_.decode_seconds(Lanes::kGathered), [&] {
     for (std::size_t i = 0; i < m; ++i) {
-      if (i == me) continue;
-      cost.sent += views[i].size();
+      const bool mine_too = i == me;
+      cost.sent += mine_too ? 0 : views[i].size();
       cost.received += parts[i].size();
-      to_owners_[me].add(parts[i], static_cast<float>(share), sum);
+      to_owners_[me].add(mine_too ? views[me] : BytesView(parts[i]), static_cast<float>(share),
+                         sum);
     }
   });
-  meter.encoding(whole_.encode_seconds() * share, [&] {
+  meter.encoding(whole_.encode_seconds(Lanes::kGathered) * share, [&] {
     as_owner_->begin(sum, epoch);
     as_owner_->encode_gathered(sum, mine);
   });
-  const auto means = exchange_bytes(group, std::vector<BytesView>(m, mine.view()));
+  const auto means = exchange_bytes(group, std::vector<BytesView>(m, mine.view()), most());
   cost.sent += mine.size() * (m - 1);
   cost.rounds += 2;
-  meter.decoding(whole_.decode_seconds(), [&] {
+  meter.decoding(whole_.decode_seconds(Lanes::kGathered), [&] {
     clear_gathered(values);
     for (std::size_t i = 0; i < m; ++i) {
       cost.received += i == me ? 0 : means[i].size();
@@ -252,12 +259,15 @@ std::string describe_combining(const CompressionPlan& plan, std::span<const Laye
   for (std::size_t phase = 0; phase < plan.phases(); ++phase) {
     std::string lanes;
     for (const auto& lane : plan.lanes(phase, layers)) {
-      const bool adds = plan.make(lane, false)->summands() != nullptr;
       if (lane.name == "none") continue;
+      const auto compressor = plan.make(lane, Feedback::kNone);
+      const bool adds = compressor->summands() != nullptr;
+      const auto plain = static_cast<double>(size_of(runs_of(lane.layers)) * sizeof(float));
       const char* how = adds                        ? "adds up"
                         : owners_pay(plan, members) ? "by owners of chunks"
                                                     : "gathered by everybody";
-      lanes += fmt::format("{}{} {}", lanes.empty() ? "" : ", ", lane.name, how);
+      lanes += fmt::format("{}{} {}, messages about 1/{:.0f}", lanes.empty() ? "" : "; ", lane.name,
+                           how, plain / std::max(1.0, compressor->expected_bytes({})));
     }
     text += fmt::format("{}{}", text.empty() ? "" : "; then ", lanes.empty() ? "plain" : lanes);
   }

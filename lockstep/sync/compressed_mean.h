@@ -18,9 +18,9 @@ namespace lockstep {
 
 class CompressedMean {
  public:
-  // For member `index` of `members`.
+  // For member `index` of `members`. `stream`: of random numbers; those behind it are used too.
   CompressedMean(const CompressionPlan& plan, std::span<const Layer> layers, std::uint64_t seed,
-                 int index, int members);
+                 std::uint64_t stream, Feedback feedback, int index, int members);
 
   // Collective.
   AverageCost run(Group& group, const AllReduce& all_reduce, std::span<float> values, double epoch);
@@ -36,6 +36,7 @@ class CompressedMean {
   void gather(Group& group, std::span<float> values, Meter& meter);
   void through_owners(Group& group, std::span<float> values, double epoch, Meter& meter);
   bool gathers() const;
+  std::size_t most() const;
   void clear_gathered(std::span<float> values) const;
 
   std::size_t size_ = 0;

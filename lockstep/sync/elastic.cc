@@ -50,7 +50,7 @@ class SynchronousElastic : public SyncStrategy {
   void pull(SyncStep& step) {
     const auto params = step.replica.params();
     mean_.assign(params.begin(), params.end());
-    step.communicator.average(mean_, Content::kModel);
+    step.communicator.average(mean_, Content::kOwnModel);
     const float beta = alpha_ * static_cast<float>(step.communicator.size());
     for (std::size_t i = 0; i < mean_.size(); ++i) {
       const float centre = centre_[i];

@@ -100,8 +100,10 @@ class Gossip : public SyncStrategy {
     weight_ += weight;
     const auto share = static_cast<float>(weight / weight_);
     if (peers_) {
+      const double began = transport_->now();
       const auto model = peers_->take(inbox_->arrived().peer(), message_->compressed());
       towards(replica_->params(), model, share * model_share(model));
+      communicator_->account().decoding += transport_->now() - began;
     } else {
       towards(replica_->params(), message_->params(), share);
     }

@@ -11,7 +11,9 @@ void LocalSgd::step(SyncStep& step) {
 }
 
 void LocalSgd::finish(SyncStep& last) {
+  content_ = Content::kOther;  // what is left is exact
   if (taken_ > 0) agree(last);
+  content_ = Content::kModel;
   taken_ = 0;
 }
 
@@ -22,7 +24,7 @@ void LocalSgd::agree(SyncStep& step) {
 
 void LocalSgd::average(SyncStep& step, Communicator& members) const {
   if (members.size() == 1) return;
-  average_model(step.replica, members, Content::kModel);
+  average_model(step.replica, members, content_);
   if (memory_ == OptimizerMemory::kAverage) average_memory(step.optimizer, members);
 }
 

@@ -41,7 +41,8 @@ class LocalSgd : public SyncStrategy {
  private:
   std::int64_t period_;
   OptimizerMemory memory_;
-  std::int64_t taken_ = 0;  // steps of the block
+  Content content_ = Content::kModel;  // of averages
+  std::int64_t taken_ = 0;             // steps of the block
 };
 
 // "period" and "momentum".

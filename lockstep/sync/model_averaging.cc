@@ -29,7 +29,7 @@ class ModelAveraging : public SyncStrategy {
  public:
   explicit ModelAveraging(ModelAveragingOptions options) : options_(options) {}
 
-  SyncTraits traits() const override { return {.every_step = true}; }
+  SyncTraits traits() const override { return {.every_step = true, .amplifies = true}; }
   void prepare(const SyncSetup& setup) override {
     const auto params = setup.replica.params();
     centre_.assign(params.begin(), params.end());

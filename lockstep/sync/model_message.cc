@@ -17,13 +17,13 @@ ModelMessage::ModelMessage(Replica& replica, bool compressed)
       is_compressed_(compressed) {
   static_assert(sizeof(About) <= kHeader);
   std::size_t bytes = kHeader + replica.params().size_bytes() + replica.buffers().size_bytes();
+  if (compressed) bytes += replica.params().size_bytes() + 4096;  // if it fails to shorten them
   if (bytes > kMessageLimit) {
     throw ConfigError(
         "a model of {} parameters does not fit into one message, in which this [sync] sends it; "
         "use one that averages, such as \"synchronous\"",
         params_);
   }
-  if (compressed) bytes += replica.params().size_bytes() + 4096;  // if it fails to shorten them
   memory_.resize(bytes);
 }
 

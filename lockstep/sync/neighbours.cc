@@ -42,6 +42,11 @@ class Neighbours : public SyncStrategy {
     own_ = static_cast<std::size_t>(std::ranges::lower_bound(parts_, me) - parts_.begin());
     parts_.insert(parts_.begin() + static_cast<std::ptrdiff_t>(own_), me);
     if (setup.compression != nullptr) {
+      if (graph_(me, workers) != hearers_) {
+        throw ConfigError(
+            "[sync] graph: on this one some hear others who do not hear them, and [compress] would "
+            "not keep the average; choose ring or torus");
+      }
       peers_ = std::make_unique<PeerModels>(*setup.compression, setup.replica, setup.seed, me);
     }
     for (std::size_t i = 0; i < parts_.size(); ++i) {
@@ -53,7 +58,10 @@ class Neighbours : public SyncStrategy {
     take_step(step);
     exchange(step);
     if (peers_) {
+      Transport& transport = step.communicator.group().transport();
+      const double began = transport.now();
       approach(step.replica);
+      step.communicator.account().decoding += transport.now() - began;
     } else {
       mean_into(step.replica.params(), [](const ModelMessage& model) { return model.params(); });
     }

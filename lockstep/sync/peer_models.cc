@@ -53,7 +53,7 @@ double squared_distance(std::span<const float> a, std::span<const float> b) {
 }
 
 double share_of_way(double error, double squared_way) {
-  return squared_way > error ? 1 - error / squared_way : 0;
+  return squared_way > error && error >= 0 ? 1 - error / squared_way : 0;
 }
 
 }  // namespace lockstep

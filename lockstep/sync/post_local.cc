@@ -21,6 +21,7 @@ class PostLocal : public LocalSgd {
     if (step.index >= switch_) return LocalSgd::step(step);
     step.communicator.average(step.replica.grads(), Content::kChange);
     take_step(step);
+    if (step.index + 1 == switch_) step.communicator.know(step.replica.params());
   }
 
  private:

@@ -71,6 +71,7 @@ struct SyncTraits {
   bool by_step = true;         // has every step its batches, one a worker, whoever computes them?
   bool every_step = false;     // do all workers wait for each other in every step?
   bool pushes_models = false;  // does a worker send its model to a server?
+  bool amplifies = false;      // has it a momentum over averages, which grows with their errors?
   bool apart = false;          // does each household train a model of its own?
 };
 

@@ -95,7 +95,7 @@ std::optional<LoadedCheckpoint> load_checkpoint(Group& group, const std::string&
   if (!loaded.change_.empty() && other == OtherWorkers::kRefuse) {
     throw ConfigError(
         "{} is of {} ranks, workers and servers together, this run has {}; only synchronous "
-        "training without server ranks goes on with another number",
+        "training without server ranks and compression goes on with another number",
         loaded.path_, old, group.size());
   }
 

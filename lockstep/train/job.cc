@@ -55,6 +55,18 @@ void Job::settle_compression() {
   auto plan =
       std::make_unique<CompressionPlan>(section.component(), section.options(), section.own());
   if (!plan->compresses()) return;
+  if (config_.at("train").own().text("precision") == "fp16") {
+    throw ConfigError(
+        "[compress] does not go with [train] precision = \"fp16\", whose gradients overflow now "
+        "and "
+        "then and are left out; use bf16 or float");
+  }
+  if (traits_.amplifies && !plan->nearly_exact()) {
+    throw ConfigError(
+        "[sync] name = \"{}\" has a momentum over averages, which would amplify what \"{}\" leaves "
+        "out; use fp16, bf16 or nonzero with it, or another strategy, such as \"local\"",
+        config_.at("sync").component(), plan->names());
+  }
   // What workers hold back belongs to them; there is no fair way to hand it to others.
   traits_.resizes = false;
   const Options& optim = config_.at("optim").options();

@@ -66,7 +66,8 @@ TEST(CompressionPlan, ChangesWithTheEpoch) {
 // All that goes in comes out, also over a change of compressors.
 TEST(Compression, WhatWasHeldBackGoesOutWithTheNext) {
   const auto plan = plan_of("topk", {{"schedule", "1=none"}});
-  Compression sender(plan, some_layers(), 1, 0), receiver(plan, some_layers(), 1, 0);
+  Compression sender(plan, some_layers(), 1, 0, Feedback::kPlanned),
+      receiver(plan, some_layers(), 1, 0, Feedback::kNone);
   Vector sum(kLength), given(kLength);
   for (const double epoch : {0.0, 0.5, 1.0}) {
     Vector values = normal_vector(kLength, static_cast<std::uint64_t>(10 * epoch));
@@ -81,7 +82,7 @@ TEST(Compression, WhatWasHeldBackGoesOutWithTheNext) {
 
 TEST(Compression, RefusesOtherVersionsAndPhases) {
   const auto plan = plan_of("topk");
-  Compression compression(plan, some_layers(), 1, 0);
+  Compression compression(plan, some_layers(), 1, 0, Feedback::kPlanned);
   Bytes message;
   compression.encode(normal_vector(kLength, 1), 0, message);
   Vector sum(kLength);

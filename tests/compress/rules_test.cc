@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "lockstep/compress/momentum_correction.h"
 #include "tests/compress/vectors.h"
 
 namespace lockstep {
@@ -180,7 +181,12 @@ TEST(TopK, WarmsUp) {
 
 // u ← m·u + g, e ← e + u; what is sent leaves both.
 TEST(TopK, CorrectsMomentum) {
-  const auto compressor = make("topk", one_layer(4), {{"ratio", "0.25"}, {"momentum", "0.5"}});
+  Options options = Registry<Compressor>::instance().options("topk");
+  options.set("ratio", "0.25");
+  options.set("momentum", "0.5");
+  const auto compressor =
+      with_momentum_correction(options, Registry<Compressor>::instance().make("topk", options));
+  compressor->prepare(one_layer(4));
   const auto send = [&](Vector values) {
     return decoded(*compressor, message_of(*compressor, values).view(), 4);
   };

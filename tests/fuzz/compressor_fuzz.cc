@@ -62,7 +62,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     made->prepare(some_layers());
     return made;
   }();
-  static Compression compression(plan, some_layers(), 1, 0);
+  static Compression compression(plan, some_layers(), 1, 0, Feedback::kPlanned);
   static const Bytes whole = message_of(*compressor, normal_vector(kLength, 1));
   static const Bytes wrapped = [] {
     Bytes message;

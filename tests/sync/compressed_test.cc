@@ -39,12 +39,29 @@ const std::vector<Settings> kInStep{
     {"sync.name=local", "sync.period=3"},
     {"sync.name=local", "sync.period=3", "aggregate.via=server"},
     {"sync.name=households", "sync.world_period=4", "sync.households=1"},
-    {"sync.name=block-momentum", "sync.period=3"},
     {"sync.name=post-local", "sync.switch=0.4", "sync.period=3"},
-    {"sync.name=model-averaging"},
     {"sync.name=elastic", "sync.period=2"},
     {"sync.name=neighbours", "sync.graph=ring"},
 };
+
+// Those with a momentum over averages, which go with nearly exact compressors only.
+const std::vector<Settings> kAmplifying{{"sync.name=block-momentum", "sync.period=3"},
+                                        {"sync.name=model-averaging"}};
+
+TEST(Compressed, MomentumOverAveragesGoesWithNearlyExactOnes) {
+  for (const Settings& strategy : kAmplifying) {
+    for (const int count : ranks_under_test({2, 4})) {
+      const Settings settings = with(strategy, {workers(count)});
+      const Weights plain = train_quadratic(*world_under_test(), settings);
+      for (const std::string name : {"fp16", "nonzero"}) {
+        expect_near(train_quadratic(*world_under_test(), with(settings, compressed_by(name))),
+                    plain, 0.02);
+      }
+    }
+    EXPECT_THAT([&] { quadratic_job(with(strategy, compressed_by("topk"))); },
+                testing::ThrowsMessage<ConfigError>(testing::HasSubstr("fp16, bf16 or nonzero")));
+  }
+}
 
 TEST(Compressed, WorkersAgreeAndEveryWorldComputesTheSameBits) {
   const auto threads = Registry<World>::instance().make("threads");
@@ -83,6 +100,36 @@ TEST(Compressed, NothingIsLostWithoutLoss) {
       const Weights weights =
           train_quadratic(*world_under_test(), with(settings, compressed_by("nonzero")));
       expect_near(weights, plain, 1e-4);
+    }
+  }
+}
+
+// Parts of a layer are compressed as the layer is, however short they are.
+TEST(Compressed, ChunksOfOwnersFollowTheirLayers) {
+  for (const int count : ranks_under_test({3, 4})) {
+    const Settings settings{"sync.name=synchronous", workers(count)};
+    const Weights plain = train_quadratic(*world_under_test(), settings);
+    const Weights weights = train_quadratic(
+        *world_under_test(), with(settings, {"compress.name=nonzero", "compress.combine=owner",
+                                             "compress.plain_below=60"}));
+    expect_near(weights, plain, 1e-4);
+  }
+}
+
+// What a lossy message leaves out is neither lost nor counted twice, whatever the strategy does
+// with the average.
+TEST(Compressed, EveryStrategyComesNearItsOwnResult) {
+  for (const Settings& strategy : kInStep) {
+    for (const std::string& name : {std::string("topk"), std::string("onebit")}) {
+      for (const int count : ranks_under_test({2, 4})) {
+        const Settings longer =
+            with(strategy, {workers(count), "train.epochs=40", "optim.lr=0.05"});
+        const Weights plain = train_quadratic(*world_under_test(), longer);
+        const Weights weights =
+            train_quadratic(*world_under_test(), with(longer, compressed_by(name)));
+        SCOPED_TRACE(name + " " + strategy.front() + " " + strategy.back());
+        expect_near(weights, plain, 0.3);
+      }
     }
   }
 }
