@@ -25,7 +25,8 @@ void quantise(const float* values, std::size_t n, float norm, int s, std::uint64
   typedef std::int8_t Levels __attribute__((vector_size(8)));
   const auto take = [&](std::size_t at, Floats value) {
     const Words bits = std::bit_cast<Words>(value);
-    const Floats size = std::bit_cast<Floats>(bits & kMagnitude) / norm * steps;
+    Floats size = std::bit_cast<Floats>(bits & kMagnitude) / norm * steps;
+    size = size <= steps ? size : Floats{} + steps;  // what is not finite is refused later
     const Floats u = uniform(first + static_cast<std::uint32_t>(at), key);
     Ints level = __builtin_convertvector(size + u, Ints);  // towards 0, which is down
     level = level > s ? Ints{} + s : level;

@@ -53,7 +53,7 @@ inline std::uint32_t largest_lane(Words v) {
 // The last values, fewer than eight, with zeros behind them.
 inline Floats load_some(const float* from, std::size_t count) {
   Floats value{};
-  std::memcpy(&value, from, count * sizeof(float));
+  if (count > 0) std::memcpy(&value, from, count * sizeof(float));
   return value;
 }
 

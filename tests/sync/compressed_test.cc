@@ -27,6 +27,9 @@ Settings compressed_by(const std::string& name) {
 std::vector<std::string> lossy_compressors() {
   auto names = Registry<Compressor>::instance().names();
   std::erase_if(names, [](const std::string& name) { return name == "none"; });
+#ifdef LOCKSTEP_SANITIZED  // one of each kind: they are ten times as slow there
+  names = {"fp16", "powersgd", "qsgd", "topk"};
+#endif
   return names;
 }
 
@@ -67,7 +70,7 @@ TEST(Compressed, WorkersAgreeAndEveryWorldComputesTheSameBits) {
   const auto threads = Registry<World>::instance().make("threads");
   for (const std::string& name : lossy_compressors()) {
     for (const Settings& strategy : kInStep) {
-      for (const int count : ranks_under_test({2, 3})) {
+      for (const int count : ranks_under_test({3})) {
         const Settings settings = with(with(strategy, compressed_by(name)), {workers(count)});
         const Weights here = train_quadratic(*world_under_test(), settings);
         if (here.empty()) continue;  // this process had no rank
@@ -121,9 +124,8 @@ TEST(Compressed, ChunksOfOwnersFollowTheirLayers) {
 TEST(Compressed, EveryStrategyComesNearItsOwnResult) {
   for (const Settings& strategy : kInStep) {
     for (const std::string& name : {std::string("topk"), std::string("onebit")}) {
-      for (const int count : ranks_under_test({2, 4})) {
-        const Settings longer =
-            with(strategy, {workers(count), "train.epochs=40", "optim.lr=0.05"});
+      for (const int count : ranks_under_test({4})) {
+        const Settings longer = with(strategy, {workers(count), "train.epochs=25", "optim.lr=0.1"});
         const Weights plain = train_quadratic(*world_under_test(), longer);
         const Weights weights =
             train_quadratic(*world_under_test(), with(longer, compressed_by(name)));
@@ -225,7 +227,7 @@ TEST(Compressed, StrategiesThatDoNotWaitTrainToo) {
         Settings{"sync.name=elastic", "sync.asynchronous=true", "sync.period=2"},
         Settings{"sync.name=gossip", "sync.probability=0.6"}}) {
     for (const std::string& name : lossy_compressors()) {
-      for (const int count : ranks_under_test({2, 4})) {
+      for (const int count : ranks_under_test({4})) {
         const Settings settings = with(with(strategy, compressed_by(name)),
                                        {workers(count), "train.epochs=40", "optim.lr=0.05"});
         const Weights weights = train_quadratic(*world_under_test(), settings);
