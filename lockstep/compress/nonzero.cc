@@ -36,14 +36,13 @@ class NonZero : public OnRuns {
     const std::size_t bits = (size() + 7) / 8 + k * sizeof(float);
     out.put(static_cast<std::uint8_t>(kPlaces));
     if (k + k * sizeof(float) < bits) {
-      put_places(places_, out);
-      put_values(values, out);
+      put_placed(values, places_, out);
       if (out.size() - begin <= bits) return;
       out.shrink(begin + 1);
     }
     *out.at(begin) = static_cast<std::byte>(kBits);
     put_bits(out);
-    put_values(values, out);
+    put_values(values, places_, out);
   }
 
   void add(BytesView message, float scale, std::span<float> sum) const override {
@@ -91,13 +90,6 @@ class NonZero : public OnRuns {
       for (const float value : values.subspan(run.begin, run.size)) zeros += value == 0;
     }
     return zeros * sizeof(float) <= (size() + 7) / 8;
-  }
-  void put_values(std::span<const float> values, Bytes& out) const {
-    std::byte* to = out.extend(places_.size() * sizeof(float));
-    for (const std::uint32_t place : places_) {
-      std::memcpy(to, &values[place], sizeof(float));
-      to += sizeof(float);
-    }
   }
   void put_bits(Bytes& out) const {
     const std::size_t bytes = (size() + 7) / 8;

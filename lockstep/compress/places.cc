@@ -22,17 +22,17 @@ void find_above(std::span<const float> values, const Run& run, float threshold, 
   }
 }
 
-void put_places(std::span<const std::uint32_t> places, Bytes& out) {
-  put_varint(out, places.size());
-  const std::size_t room = places.size() * kLongestVarint;
-  std::byte* const begin = out.extend(room);
-  std::byte* to = begin;
-  std::uint32_t next = 0;
+void put_placed(std::span<const float> values, std::span<const std::uint32_t> places, Bytes& out) {
+  put_gaps(places, out, [](std::uint32_t, std::uint64_t gap) { return gap; });
+  put_values(values, places, out);
+}
+
+void put_values(std::span<const float> values, std::span<const std::uint32_t> places, Bytes& out) {
+  std::byte* to = out.extend(places.size() * sizeof(float));
   for (const std::uint32_t place : places) {
-    to = write_varint(to, place - next);
-    next = place + 1;
+    std::memcpy(to, &values[place], sizeof(float));
+    to += sizeof(float);
   }
-  out.shrink(out.size() - room + static_cast<std::size_t>(to - begin));
 }
 
 void PlaceReader::refuse() const {

@@ -14,7 +14,24 @@ using Places = std::vector<std::uint32_t>;
 // Appends the places of values in the run with |v| > threshold. NaN counts as above.
 void find_above(std::span<const float> values, const Run& run, float threshold, Places& places);
 
-void put_places(std::span<const std::uint32_t> places, Bytes& out);
+// How many, and of each place a number made of the gap before it: code(place, gap).
+template <typename Code>
+void put_gaps(std::span<const std::uint32_t> places, Bytes& out, const Code& code) {
+  put_varint(out, places.size());
+  const std::size_t room = places.size() * kLongestVarint;
+  std::byte* const begin = out.extend(room);
+  std::byte* to = begin;
+  std::uint64_t next = 0;
+  for (const std::uint32_t place : places) {
+    to = write_varint(to, code(place, place - next));
+    next = std::uint64_t{place} + 1;
+  }
+  out.shrink(out.size() - room + static_cast<std::size_t>(to - begin));
+}
+// The gaps themselves, and behind them the values of the places.
+void put_placed(std::span<const float> values, std::span<const std::uint32_t> places, Bytes& out);
+// The values of the places alone.
+void put_values(std::span<const float> values, std::span<const std::uint32_t> places, Bytes& out);
 
 // Reads them one by one. A CommError for one that is not behind the last or not in the runs.
 class PlaceReader {
@@ -38,7 +55,7 @@ class PlaceReader {
   std::size_t place_ = 0;  // the least that may come next
 };
 
-// Of a message that is put_places() and a float for each: how many there are, which the reader is
+// Of a message that is put_placed(): how many there are, which the reader is
 // then at the first of, and the floats.
 struct PlacedValues {
   std::size_t count = 0;

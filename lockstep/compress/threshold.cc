@@ -103,16 +103,9 @@ class Threshold : public OnRuns {
   void put_places_of(std::span<const float> values, float t, Bytes& out) {
     places_.clear();
     for (const Run& run : runs()) find_above(values, run, t, places_);
-    put_varint(out, places_.size());
-    const std::size_t room = places_.size() * kLongestVarint;
-    std::byte* const begin = out.extend(room);
-    std::byte* to = begin;
-    std::uint64_t next = 0;
-    for (const std::uint32_t place : places_) {
-      to = write_varint(to, 2 * (place - next) + (values[place] < 0 ? 1 : 0));
-      next = place + 1;
-    }
-    out.shrink(out.size() - room + static_cast<std::size_t>(to - begin));
+    put_gaps(places_, out, [&](std::uint32_t place, std::uint64_t gap) {
+      return 2 * gap + (values[place] < 0 ? 1 : 0);
+    });
   }
 
   double relative_threshold(std::span<const float> values) const {

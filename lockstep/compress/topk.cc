@@ -46,12 +46,7 @@ class TopK : public OnRuns {
     } else {
       choose(values, runs(), ratio);
     }
-    put_places(places_, out);
-    std::byte* to = out.extend(places_.size() * sizeof(float));
-    for (const std::uint32_t place : places_) {
-      std::memcpy(to, &values[place], sizeof(float));
-      to += sizeof(float);
-    }
+    put_placed(values, places_, out);
   }
 
   void add(BytesView message, float scale, std::span<float> sum) const override {
