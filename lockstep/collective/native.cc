@@ -1,7 +1,8 @@
 // Native: what the transport does best. Where all members see each other's memory, each reduces a
 // slice straight from everybody's buffer and nothing is sent. Elsewhere each member owns a chunk:
-// all parts of it are sent to the owner at once, who reduces them and sends the result to all.
-// Both combine in the order of the members, so the bits are the same on every world.
+// all parts of it are sent to the owner at once, who reduces them and sends the result to all. Of
+// two members each takes the other's whole vector: as many bytes, in one step instead of two. All
+// ways combine in the order of the members, so the bits are the same on every world.
 #include "lockstep/base/aligned.h"
 #include "lockstep/collective/all_reduce.h"
 #include "lockstep/collective/chunks.h"
@@ -38,6 +39,16 @@ void direct_exchange(Group& group, std::span<float> data, const Reduction& reduc
   sending.wait();
 }
 
+void mutual_exchange(Group& group, std::span<float> data, const Reduction& reduction) {
+  group.step("to each other", 0, 1);
+  Outgoing sending = group.send(1 - group.index(), data);
+  AlignedVector<float> sum(data.size());
+  group.combine_in_order(sum, data, reduction.op);
+  finish(reduction, sum);
+  sending.wait();
+  std::copy(sum.begin(), sum.end(), data.begin());
+}
+
 class Native : public AllReduce {
  public:
   Native() : AllReduce("all-reduce native") {}
@@ -46,13 +57,15 @@ class Native : public AllReduce {
     if (SharedSpace* space = group.shared()) {
       group.step("in shared memory", 0, 1);
       shared_all_reduce(*space, data, reduction);
+    } else if (group.size() == 2) {
+      mutual_exchange(group, data, reduction);
     } else {
       direct_exchange(group, data, reduction);
     }
   }
 
   void tally(Tally& tally, int ranks, std::size_t n) const override {
-    tally.steps(2);
+    tally.steps(ranks == 2 ? 1 : 2);
     for (int p = 0; p < ranks; ++p) {
       const std::size_t own = chunk(n, ranks, p).size;
       tally.send(p, n - own + own * static_cast<std::size_t>(ranks - 1));

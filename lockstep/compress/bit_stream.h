@@ -77,6 +77,16 @@ class BitReader {
     return (std::uint32_t{1} << k) | get(k);
   }
 
+  // The next 32 bits or more, zeros behind the end; skip() those that were used.
+  std::uint64_t peek() {
+    fill();
+    return word_;
+  }
+  void skip(int bits) {
+    if (bits > have_) throw CommError("a compressed message ends within a number");
+    drop(bits);
+  }
+
   // A CommError if whole bytes are left.
   void end() const {
     if (have_ >= 8 || at_ < bytes_.size()) {

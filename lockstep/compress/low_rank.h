@@ -8,14 +8,22 @@
 
 namespace lockstep {
 
+// How the filters of a convolution, out × in × height × width, are seen as a matrix.
+enum class FilterView {
+  kRows,    // out × (in·height·width)
+  kSquare,  // (out·height) × (in·width), or as above if that is shorter: its factors are short
+};
+
 struct Factors {
   std::size_t offset = 0;  // of the matrix in the flat vector
   std::size_t rows = 0, columns = 0;
   std::size_t rank = 0;  // 0: it is no matrix, or its factors would be no shorter
+  // Where row i lies: `together` rows share a block of memory, each as pieces of so many values.
+  std::size_t together = 1, piece = 0;
 };
 
-// The first dimension against all others.
-Factors factors_of(const Layer& layer, int rank);
+// The first dimension against all others, or as `view` says.
+Factors factors_of(const Layer& layer, int rank, FilterView view);
 
 // All `values`, `sum` are flat vectors that hold the matrix at its offset.
 void project(const Factors& f, const float* values, const float* q, float* p);       // P = M·Q

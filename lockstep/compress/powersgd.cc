@@ -25,7 +25,8 @@ namespace {
 
 class PowerSgd : public OnRuns, public Summands {
  public:
-  PowerSgd(int rank, bool warm_start) : rank_(rank), warm_start_(warm_start) {}
+  PowerSgd(int rank, bool warm_start, FilterView view)
+      : rank_(rank), warm_start_(warm_start), view_(view) {}
 
   void prepare(std::span<const Layer> layers) override {
     OnRuns::prepare(layers);
@@ -33,7 +34,7 @@ class PowerSgd : public OnRuns, public Summands {
     std::vector<Layer> plain;
     std::size_t p = 0, q = 0;
     for (const Layer& layer : layers) {
-      const Factors factors = factors_of(layer, rank_);
+      const Factors factors = factors_of(layer, rank_, view_);
       if (factors.rank == 0) {
         plain.push_back(layer);
         continue;
@@ -194,6 +195,7 @@ class PowerSgd : public OnRuns, public Summands {
 
   int rank_;
   bool warm_start_;
+  FilterView view_;
   std::vector<Matrix> matrices_;
   std::vector<Run> plain_;
   AlignedVector<float> p_;                   // of all matrices, then the plain layers
@@ -205,14 +207,21 @@ OptionSet powersgd_options() {
   OptionSet options;
   options.integer("rank", 4, "r, of the factors").at_least(1).at_most(1024);
   options.flag("warm_start", true, "start from the factors of the step before");
+  options
+      .text(
+          "filters", "square",
+          "how a convolution's filters are a matrix: square is (out·height) × (in·width), rows is "
+          "out × all others")
+      .one_of({"rows", "square"});
   return options;
 }
 
 const Registration<Compressor> kPowerSgd{
     "powersgd", "Matrices as products of low rank; factors add up.", powersgd_options(),
     [](const Options& options) {
-      return std::make_unique<PowerSgd>(static_cast<int>(options.integer("rank")),
-                                        options.flag("warm_start"));
+      return std::make_unique<PowerSgd>(
+          static_cast<int>(options.integer("rank")), options.flag("warm_start"),
+          options.text("filters") == "rows" ? FilterView::kRows : FilterView::kSquare);
     }};
 
 }  // namespace

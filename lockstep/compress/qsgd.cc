@@ -10,14 +10,14 @@
 //
 //   form (1 byte: 0 fixed, 1 Elias), norms (a float a bucket), levels
 #include <algorithm>
-#include <array>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <numbers>
 
 #include "lockstep/base/aligned.h"
-#include "lockstep/compress/bit_stream.h"
 #include "lockstep/compress/kernels.h"
+#include "lockstep/compress/level_codes.h"
 #include "lockstep/compress/on_runs.h"
 
 namespace lockstep {
@@ -32,13 +32,10 @@ constexpr std::size_t round_up(std::size_t n) {
 class Qsgd : public OnRuns {
  public:
   Qsgd(int levels, std::size_t bucket)
-      : s_(levels), bucket_(bucket), bits_(std::bit_width(static_cast<unsigned>(2 * levels))) {
-    for (int level = 1; level <= levels; ++level) {
-      const Code size = gamma_code(static_cast<std::uint32_t>(level));
-      level_codes_[static_cast<std::size_t>(level)] = Code{0, 1}.then(size);
-      level_codes_[static_cast<std::size_t>(256 - level)] = Code{1, 1}.then(size);
-    }
-  }
+      : s_(levels),
+        bucket_(bucket),
+        bits_(std::bit_width(static_cast<unsigned>(2 * levels))),
+        codes_(levels) {}
 
   void prepare(std::span<const Layer> layers) override {
     OnRuns::prepare(layers);
@@ -79,7 +76,7 @@ class Qsgd : public OnRuns {
       level += round_up(bucket.size);
     }
     check_finite(largest, values);
-    if (put_elias(out)) {
+    if (codes_.put(levels_, fixed_bytes(), out)) {
       *out.at(form) = static_cast<std::byte>(kElias);
     } else {
       std::byte* const packed = out.extend(fixed_bytes());
@@ -131,61 +128,25 @@ class Qsgd : public OnRuns {
 
   std::size_t fixed_bytes() const { return padded_ / 8 * static_cast<std::size_t>(bits_); }
 
-  // Appends Elias codes, unless numbers of a fixed size are shorter. Gaps count all places, also
-  // those of the padding.
-  bool put_elias(Bytes& out) {
-    places_.resize(padded_);
-    const std::size_t count =
-        compress_kernels().find_nonzero(levels_.data(), padded_, places_.data());
-    if (3 * count >= 8 * fixed_bytes()) return false;  // 3 bits each at least: mostly settles it
-    const std::size_t begin = out.size();
-    put_varint(out, count);
-    constexpr std::size_t kCodes = 64 * 16;  // bytes of so many, and what a writer writes more
-    const std::size_t coded = out.size();
-    const std::byte* const full = out.extend(fixed_bytes() + kCodes) + fixed_bytes();
-    BitWriter writer(out.at(coded));
-    std::uint32_t next = 0;
-    for (std::size_t i = 0; i < count; ++i) {
-      const std::uint32_t place = places_[i], gap = place + 1 - next;
-      const Code level = level_codes_[static_cast<std::uint8_t>(levels_[place])];
-      if (gap < (1u << 16)) {
-        writer.put(gamma_code(gap).then(level));
-      } else {
-        const Code code = gamma_code(gap);  // more bits than the writer takes at once
-        writer.put({code.value & 0xffffffff, 32});
-        writer.put({code.value >> 32, code.bits - 32});
-        writer.put(level);
-      }
-      next = place + 1;
-      if (i % 64 == 63 && writer.end() > full) break;
-    }
-    if (writer.end() > full) {
-      out.shrink(begin);
-      return false;
-    }
-    out.shrink(static_cast<std::size_t>(writer.end() - out.at(0)));
-    return true;
-  }
-
   void add_elias(BytesView bytes, std::span<const float> norms, std::span<float> sum) const {
     BytesReader front(bytes);
     const std::uint64_t count = get_varint(front);
     if (count > padded_) throw CommError("a qsgd message has {} of {} values", count, padded_);
     BitReader reader(front.take(front.left()));
-    std::size_t place = 0, b = 0, first = 0;  // the bucket and where it begins, padding counted
+    // Places count from 1, with the padding; those of bucket b lie behind `first` up to `end`.
+    std::size_t place = 0, b = 0, first = 0, end = 0;
+    const auto advance = [&] {
+      first = end;
+      if (b == buckets_.size()) throw CommError("a qsgd message has places behind its end");
+      end += round_up(buckets_[b++].size);
+    };
     for (std::uint64_t i = 0; i < count; ++i) {
-      place += reader.get_gamma();
-      const bool negative = reader.get(1) != 0;
-      const std::uint32_t level = reader.get_gamma();
-      for (; b < buckets_.size() && place > first + round_up(buckets_[b].size); ++b) {
-        first += round_up(buckets_[b].size);
-      }
-      if (b == buckets_.size() || place - 1 - first >= buckets_[b].size ||
-          level > static_cast<std::uint32_t>(s_)) {
-        throw CommError("a qsgd message has level {} at place {}", level, place);
-      }
-      const float value = norms[b] * static_cast<float>(level);
-      sum[buckets_[b].begin + (place - 1 - first)] += negative ? -value : value;
+      const LevelCodes::Next next = codes_.get(reader);
+      place += next.gap;
+      while (place > end) advance();
+      const std::size_t within = place - 1 - first;
+      if (within >= buckets_[b - 1].size) throw CommError("a qsgd message has a level in a gap");
+      sum[buckets_[b - 1].begin + within] += norms[b - 1] * static_cast<float>(next.level);
     }
     reader.end();
   }
@@ -209,8 +170,7 @@ class Qsgd : public OnRuns {
   std::vector<Run> buckets_;
   std::size_t padded_ = 0;  // levels, with every bucket filled up to a multiple of 8
   AlignedVector<std::int8_t> levels_;
-  std::vector<std::uint32_t> places_;
-  std::array<Code, 256> level_codes_{};  // by a level's byte: its sign and size
+  LevelCodes codes_;  // gaps count all places, also those of the padding
 };
 
 OptionSet qsgd_options() {

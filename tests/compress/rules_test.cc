@@ -240,6 +240,30 @@ TEST(PowerSgd, IsExactOnMatricesOfItsRank) {
   }
 }
 
+// (out·height) × (in·width), and out × all others.
+TEST(PowerSgd, IsExactOnFiltersOfItsRankInEitherView) {
+  const std::size_t out = 12, in = 10, height = 3, width = 5, n = out * in * height * width;
+  const std::vector<Layer> layers{{"bias", 0, 7, {7}, LayerKind::kBias},
+                                  {"filters", 7, n, {12, 10, 3, 5}, LayerKind::kWeight}};
+  for (const bool square : {true, false}) {
+    const Vector a = normal_vector(square ? out * height : out, 1);
+    const Vector b = normal_vector(square ? in * width : in * height * width, 2);
+    Vector values = normal_vector(7 + n, 3);
+    for (std::size_t i = 0; i < n; ++i) {
+      const std::size_t w = i % width, h = i / width % height, c = i / width / height % in,
+                        o = i / width / height / in;
+      values[7 + i] =
+          square ? a[o * height + h] * b[c * width + w] : a[o] * b[(c * height + h) * width + w];
+    }
+    const auto compressor =
+        make("powersgd", layers, {{"rank", "1"}, {"filters", square ? "square" : "rows"}});
+    const Bytes message = message_of(*compressor, values);
+    EXPECT_EQ(message.size(), sizeof(float) * (7 + a.size() + b.size()));
+    const Vector sent = decoded(*compressor, message.view(), values.size());
+    for (std::size_t i = 0; i < values.size(); ++i) ASSERT_NEAR(sent[i], values[i], 1e-4) << i;
+  }
+}
+
 TEST(PowerSgd, GetsBetterOverSteps) {
   const std::vector<Layer> layers{{"m", 0, 64 * 64, {64, 64}, LayerKind::kWeight}};
   Vector values = normal_vector(64 * 64, 1, 0.1);
@@ -262,21 +286,43 @@ TEST(PowerSgd, GetsBetterOverSteps) {
   EXPECT_LT(last, cold_sum / 20);
 }
 
-// The 10-million-parameter MLP.
-TEST(PowerSgd, SendsAThreeHundredth) {
+// How many times less rank 2 sends of layers with these shapes.
+double powersgd_ratio(const std::vector<std::vector<std::int64_t>>& shapes) {
   std::vector<Layer> layers;
   std::size_t offset = 0;
-  const std::int64_t widths[] = {784, 2048, 2048, 2048, 10};
-  for (int i = 0; i < 4; ++i) {
-    const auto in = widths[i], out = widths[i + 1];
+  for (const auto& shape : shapes) {
+    std::size_t size = 1;
+    for (const std::int64_t extent : shape) size *= static_cast<std::size_t>(extent);
     layers.push_back(
-        {"weight", offset, static_cast<std::size_t>(in * out), {out, in}, LayerKind::kWeight});
-    offset += layers.back().size;
-    layers.push_back({"bias", offset, static_cast<std::size_t>(out), {out}, LayerKind::kBias});
-    offset += layers.back().size;
+        {"layer", offset, size, shape, shape.size() > 1 ? LayerKind::kWeight : LayerKind::kBias});
+    offset += size;
   }
   const auto compressor = make("powersgd", layers, {{"rank", "2"}});
-  EXPECT_GE(static_cast<double>(offset) * 4 / compressor->expected_bytes({}), 300);
+  return static_cast<double>(offset) * 4 / compressor->expected_bytes({});
+}
+
+// 10 million parameters.
+TEST(PowerSgd, SendsAThreeHundredthOfAnMlp) {
+  EXPECT_GE(
+      powersgd_ratio(
+          {{2048, 784}, {2048}, {2048, 2048}, {2048}, {2048, 2048}, {2048}, {10, 2048}, {10}}),
+      300);
+}
+
+TEST(PowerSgd, SendsATwentyFifthOfResNet20) {
+  std::vector<std::vector<std::int64_t>> shapes;
+  const auto convolution = [&](std::int64_t in, std::int64_t out) {
+    shapes.push_back({out, in, 3, 3});
+    for (int i = 0; i < 2; ++i) shapes.push_back({out});  // the normalisation behind it
+  };
+  convolution(3, 16);
+  for (const std::int64_t width : {16, 32, 64}) {
+    convolution(width == 16 ? 16 : width / 2, width);
+    for (int i = 0; i < 5; ++i) convolution(width, width);
+  }
+  shapes.push_back({10, 64});
+  shapes.push_back({10});
+  EXPECT_GE(powersgd_ratio(shapes), 25);
 }
 
 }  // namespace
