@@ -1,17 +1,9 @@
 // Cutting a vector into nearly equal, consecutive chunks. Pure arithmetic.
 #pragma once
 
-#include <cstddef>
-#include <span>
+#include "lockstep/base/range.h"
 
 namespace lockstep {
-
-struct Range {
-  std::size_t begin = 0;
-  std::size_t size = 0;
-  constexpr std::size_t end() const { return begin + size; }
-  bool operator==(const Range&) const = default;
-};
 
 // Chunk `index` of `count` of n elements: sizes differ by at most one, larger ones first; some are
 // empty when n < count.
@@ -34,11 +26,6 @@ constexpr Range grained_chunk(std::size_t n, std::size_t grain, int count, int i
   const std::size_t begin = grains.begin * grain < n ? grains.begin * grain : n;
   const std::size_t end = grains.end() * grain < n ? grains.end() * grain : n;
   return {begin, end - begin};
-}
-
-template <typename T>
-std::span<T> slice(std::span<T> data, Range range) {
-  return data.subspan(range.begin, range.size);
 }
 
 }  // namespace lockstep

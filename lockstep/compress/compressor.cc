@@ -15,8 +15,8 @@ void Compressor::clear_sent(BytesView, std::span<float>) const {
   throw InternalError("this compressor does not send values themselves");
 }
 
-std::vector<Run> runs_of(std::span<const Layer> layers) {
-  std::vector<Run> runs;
+std::vector<Range> runs_of(std::span<const Layer> layers) {
+  std::vector<Range> runs;
   for (const Layer& layer : layers) {
     if (layer.size == 0) continue;
     if (!runs.empty() && runs.back().end() == layer.offset) {
@@ -28,9 +28,9 @@ std::vector<Run> runs_of(std::span<const Layer> layers) {
   return runs;
 }
 
-std::size_t size_of(std::span<const Run> runs) {
+std::size_t size_of(std::span<const Range> runs) {
   std::size_t size = 0;
-  for (const Run& run : runs) size += run.size;
+  for (const Range& run : runs) size += run.size;
   return size;
 }
 

@@ -14,6 +14,7 @@
 
 #include "lockstep/base/layer.h"
 #include "lockstep/base/number.h"
+#include "lockstep/base/range.h"
 #include "lockstep/base/registry.h"
 #include "lockstep/base/state.h"
 #include "lockstep/compress/bytes.h"
@@ -82,13 +83,8 @@ template <>
 Registry<Compressor>& Registry<Compressor>::instance();
 
 // Consecutive layers put together: what loops go over.
-struct Run {
-  std::size_t begin = 0, size = 0;
-  std::size_t end() const { return begin + size; }
-  bool operator==(const Run&) const = default;
-};
-std::vector<Run> runs_of(std::span<const Layer> layers);
-std::size_t size_of(std::span<const Run> runs);
+std::vector<Range> runs_of(std::span<const Layer> layers);
+std::size_t size_of(std::span<const Range> runs);
 
 // Throws a TrainingError that names the first layer with a value that is not finite.
 [[noreturn]] void refuse_non_finite(std::span<const float> values, std::span<const Layer> layers);

@@ -13,7 +13,7 @@ void ErrorFeedback::prepare(std::span<const Layer> layers) {
 }
 
 void ErrorFeedback::take(std::span<const float> values) {
-  for (const Run& run : runs()) {
+  for (const Range& run : runs()) {
     compress_kernels().accumulate(values.data() + run.begin, run.size,
                                   residual_.data() + run.begin);
   }
@@ -27,7 +27,7 @@ void ErrorFeedback::encode(std::span<const float> values, const Moment& moment, 
 }
 
 void ErrorFeedback::release(std::span<float> sum) {
-  for (const Run& run : runs()) {
+  for (const Range& run : runs()) {
     compress_kernels().accumulate(residual_.data() + run.begin, run.size, sum.data() + run.begin);
   }
   std::ranges::fill(residual_, 0.0f);

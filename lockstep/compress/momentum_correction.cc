@@ -17,7 +17,7 @@ class MomentumCorrection : public OnRuns {
     velocity_.assign(end(), 0.0f);
   }
   void encode(std::span<const float> values, const Moment& moment, Bytes& out) override {
-    for (const Run& run : runs()) {
+    for (const Range& run : runs()) {
       for (std::size_t i = run.begin; i < run.end(); ++i) {
         velocity_[i] = momentum_ * velocity_[i] + values[i];
       }

@@ -10,7 +10,7 @@ namespace {
 class None : public SummedRuns {
  public:
   void encode(std::span<const float> values, const Moment&, Bytes& out) override {
-    for (const Run& run : runs()) {
+    for (const Range& run : runs()) {
       check_finite(compress_kernels().largest(values.data() + run.begin, run.size), values);
       std::memcpy(out.extend(run.size * sizeof(float)), values.data() + run.begin,
                   run.size * sizeof(float));
@@ -21,7 +21,7 @@ class None : public SummedRuns {
     const CompressKernels& kernels = compress_kernels();
     constexpr std::size_t kBlock = 1024;  // messages need not be aligned
     float block[kBlock];
-    for (const Run& run : runs()) {
+    for (const Range& run : runs()) {
       for (std::size_t at = 0; at < run.size; at += kBlock) {
         const std::size_t count = std::min(kBlock, run.size - at);
         std::memcpy(block, reader.take(count * sizeof(float)).data(), count * sizeof(float));

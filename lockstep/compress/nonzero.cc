@@ -20,7 +20,7 @@ class NonZero : public OnRuns {
   void encode(std::span<const float> values, const Moment&, Bytes& out) override {
     if (mostly_nonzero(values)) {
       out.put(static_cast<std::uint8_t>(kAll));
-      for (const Run& run : runs()) {
+      for (const Range& run : runs()) {
         const float* const from = values.data() + run.begin;
         check_finite(compress_kernels().largest(from, run.size), values);
         std::memcpy(out.extend(run.size * sizeof(float)), from, run.size * sizeof(float));
@@ -28,7 +28,7 @@ class NonZero : public OnRuns {
       return;
     }
     places_.clear();
-    for (const Run& run : runs()) find_above(values, run, 0, places_);
+    for (const Range& run : runs()) find_above(values, run, 0, places_);
     for (const std::uint32_t place : places_) {
       if (!std::isfinite(values[place])) refuse_non_finite(values, layers());
     }
@@ -79,14 +79,14 @@ class NonZero : public OnRuns {
  private:
   template <typename Body>
   void over_places(const Body& body) const {
-    for (const Run& run : runs()) {
+    for (const Range& run : runs()) {
       for (std::size_t place = run.begin; place < run.end(); ++place) body(place);
     }
   }
   // So many that even a bit for each value is too much to say which are.
   bool mostly_nonzero(std::span<const float> values) const {
     std::size_t zeros = 0;
-    for (const Run& run : runs()) {
+    for (const Range& run : runs()) {
       for (const float value : values.subspan(run.begin, run.size)) zeros += value == 0;
     }
     return zeros * sizeof(float) <= (size() + 7) / 8;

@@ -15,7 +15,7 @@ class OnRuns : public Compressor {
 
  protected:
   std::span<const Layer> layers() const { return layers_; }
-  std::span<const Run> runs() const { return runs_; }
+  std::span<const Range> runs() const { return runs_; }
   std::size_t size() const { return size_; }  // of all runs together
   std::size_t end() const { return runs_.empty() ? 0 : runs_.back().end(); }
   // A TrainingError if the largest magnitude that a loop has found (see kernels.h) says so.
@@ -23,7 +23,7 @@ class OnRuns : public Compressor {
 
  private:
   std::vector<Layer> layers_;
-  std::vector<Run> runs_;
+  std::vector<Range> runs_;
   std::size_t size_ = 0;
 };
 

@@ -6,7 +6,7 @@
 
 namespace lockstep {
 
-void find_above(std::span<const float> values, const Run& run, float threshold, Places& places) {
+void find_above(std::span<const float> values, const Range& run, float threshold, Places& places) {
   constexpr std::size_t kMore = 8;  // what select() may write beyond what it was asked for
   const CompressKernels& kernels = compress_kernels();
   for (std::size_t at = run.begin; at < run.end();) {

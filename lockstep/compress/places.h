@@ -12,7 +12,7 @@ namespace lockstep {
 using Places = std::vector<std::uint32_t>;
 
 // Appends the places of values in the run with |v| > threshold. NaN counts as above.
-void find_above(std::span<const float> values, const Run& run, float threshold, Places& places);
+void find_above(std::span<const float> values, const Range& run, float threshold, Places& places);
 
 // How many, and of each place a number made of the gap before it: code(place, gap).
 template <typename Code>
@@ -36,7 +36,7 @@ void put_values(std::span<const float> values, std::span<const std::uint32_t> pl
 // Reads them one by one. A CommError for one that is not behind the last or not in the runs.
 class PlaceReader {
  public:
-  PlaceReader(BytesReader& reader, std::span<const Run> runs) : reader_(reader), runs_(runs) {}
+  PlaceReader(BytesReader& reader, std::span<const Range> runs) : reader_(reader), runs_(runs) {}
   std::size_t next() { return after(get_varint(reader_)); }
   std::size_t after(std::uint64_t gap) {
     if (gap > kFurthest) refuse();
@@ -51,7 +51,7 @@ class PlaceReader {
   [[noreturn]] void refuse() const;
 
   BytesReader& reader_;
-  std::span<const Run> runs_;
+  std::span<const Range> runs_;
   std::size_t place_ = 0;  // the least that may come next
 };
 

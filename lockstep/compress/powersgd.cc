@@ -67,7 +67,7 @@ class PowerSgd : public OnRuns, public Summands {
       for (const Matrix& matrix : matrices_) {
         add_product(matrix, p_.data() + matrix.p, own_q_.data() + matrix.q, -1, rest.data());
       }
-      for (const Run& run : plain_) std::fill_n(rest.data() + run.begin, run.size, 0.0f);
+      for (const Range& run : plain_) std::fill_n(rest.data() + run.begin, run.size, 0.0f);
     }
     for (const Matrix& matrix : matrices_) {
       set_product(matrix, p_.data() + matrix.p, next_q_.data() + matrix.q, mean.data());
@@ -97,7 +97,7 @@ class PowerSgd : public OnRuns, public Summands {
       add_product(matrix, p.data() + matrix.p, q.data() + matrix.q, scale, sum.data());
     }
     const float* from = p.data() + factors_size();
-    for (const Run& run : plain_) {
+    for (const Range& run : plain_) {
       compress_kernels().add_scaled(from, run.size, scale, sum.data() + run.begin);
       from += run.size;
     }
@@ -129,7 +129,7 @@ class PowerSgd : public OnRuns, public Summands {
       project(matrix, values.data(), q_.data() + matrix.q, p_.data() + matrix.p);
     }
     float* to = p_.data() + factors_size();
-    for (const Run& run : plain_) to = std::copy_n(values.data() + run.begin, run.size, to);
+    for (const Range& run : plain_) to = std::copy_n(values.data() + run.begin, run.size, to);
     check(p_, values);
   }
 
@@ -147,7 +147,7 @@ class PowerSgd : public OnRuns, public Summands {
 
   void copy_plain_to(std::span<float> mean) const {
     const float* from = p_.data() + factors_size();
-    for (const Run& run : plain_) {
+    for (const Range& run : plain_) {
       std::copy_n(from, run.size, mean.data() + run.begin);
       from += run.size;
     }
@@ -197,7 +197,7 @@ class PowerSgd : public OnRuns, public Summands {
   bool warm_start_;
   FilterView view_;
   std::vector<Matrix> matrices_;
-  std::vector<Run> plain_;
+  std::vector<Range> plain_;
   AlignedVector<float> p_;                   // of all matrices, then the plain layers
   AlignedVector<float> q_, own_q_, next_q_;  // before, of this worker, of all
   std::int64_t messages_ = 0;

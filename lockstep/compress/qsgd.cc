@@ -41,7 +41,7 @@ class Qsgd : public OnRuns {
     OnRuns::prepare(layers);
     buckets_.clear();
     padded_ = 0;
-    for (const Run& run : runs()) {
+    for (const Range& run : runs()) {
       for (std::size_t at = 0; at < run.size; at += bucket_) {
         const std::size_t size = std::min(bucket_, run.size - at);
         buckets_.push_back({run.begin + at, size});
@@ -60,7 +60,7 @@ class Qsgd : public OnRuns {
     std::int8_t* level = levels_.data();
     std::uint32_t largest = 0;
     for (std::size_t b = 0; b < buckets_.size(); ++b) {
-      const Run& bucket = buckets_[b];
+      const Range& bucket = buckets_[b];
       const float* const from = values.data() + bucket.begin;
       const SquareSum sum = kernels.squares(from, bucket.size);
       largest = std::max(largest, sum.largest);
@@ -108,7 +108,7 @@ class Qsgd : public OnRuns {
   double expected_bytes(const Moment&) const override {
     // Of a bucket of n normal values, s√(2n/π) levels are not 0, if s is small against √n.
     double bytes = 1;
-    for (const Run& bucket : buckets_) {
+    for (const Range& bucket : buckets_) {
       const auto n = static_cast<double>(bucket.size);
       const double some = std::min(n, s_ * std::sqrt(n * 2 / std::numbers::pi));
       const double elias = some * (4 + 2 * std::log2(n / some + 1));
@@ -153,7 +153,7 @@ class Qsgd : public OnRuns {
 
   void add_fixed(BytesReader& reader, std::span<const float> norms, std::span<float> sum) const {
     for (std::size_t b = 0; b < buckets_.size(); ++b) {
-      const Run& bucket = buckets_[b];
+      const Range& bucket = buckets_[b];
       const BytesView packed =
           reader.take(round_up(bucket.size) / 8 * static_cast<std::size_t>(bits_));
       const unsigned most = compress_kernels().add_levels(packed.data(), bucket.size, s_, bits_,
@@ -167,7 +167,7 @@ class Qsgd : public OnRuns {
   int s_;
   std::size_t bucket_;
   int bits_;
-  std::vector<Run> buckets_;
+  std::vector<Range> buckets_;
   std::size_t padded_ = 0;  // levels, with every bucket filled up to a multiple of 8
   AlignedVector<std::int8_t> levels_;
   LevelCodes codes_;  // gaps count all places, also those of the padding

@@ -11,7 +11,7 @@ void SixteenBits::encode(std::span<const float> values, const Moment&, Bytes& ou
   constexpr std::size_t kBlock = 2048;
   alignas(64) std::uint16_t block[kBlock];  // a message need not be aligned
   std::uint32_t largest = 0;
-  for (const Run& run : runs()) {
+  for (const Range& run : runs()) {
     for (std::size_t at = 0; at < run.size; at += kBlock) {
       const std::size_t count = std::min(kBlock, run.size - at);
       largest = std::max(largest, narrow(number_, values.data() + run.begin + at, count, block));
@@ -26,7 +26,7 @@ void SixteenBits::add(BytesView message, float scale, std::span<float> sum) cons
   BytesReader reader(message);
   constexpr std::size_t kBlock = 2048;
   alignas(64) std::uint16_t block[kBlock];
-  for (const Run& run : runs()) {
+  for (const Range& run : runs()) {
     for (std::size_t at = 0; at < run.size; at += kBlock) {
       const std::size_t count = std::min(kBlock, run.size - at);
       std::memcpy(block, reader.take(2 * count).data(), 2 * count);

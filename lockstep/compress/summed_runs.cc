@@ -8,7 +8,7 @@ namespace lockstep {
 
 std::span<float> SummedRuns::summands(int, std::span<const float> values, std::span<float> mean,
                                       const Moment&) {
-  for (const Run& run : runs()) {
+  for (const Range& run : runs()) {
     check_finite(compress_kernels().largest(values.data() + run.begin, run.size), values);
   }
   if (runs().empty()) return {};
@@ -22,7 +22,7 @@ std::span<float> SummedRuns::summands(int, std::span<const float> values, std::s
     together_.resize(size());
     all = together_;
     float* to = all.data();
-    for (const Run& run : runs()) to = std::copy_n(values.data() + run.begin, run.size, to);
+    for (const Range& run : runs()) to = std::copy_n(values.data() + run.begin, run.size, to);
   }
   // Whoever adds, what this member counts for is then what it believes to have sent.
   if (keeps) round_off(all.data(), all.size());
@@ -31,7 +31,7 @@ std::span<float> SummedRuns::summands(int, std::span<const float> values, std::s
 
 void SummedRuns::finish(std::span<float> mean, std::span<float> rest) {
   const float* from = together_.data();
-  for (const Run& run : runs()) {
+  for (const Range& run : runs()) {
     if (runs().size() > 1) {
       std::copy_n(from, run.size, mean.data() + run.begin);
       from += run.size;

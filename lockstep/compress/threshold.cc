@@ -48,7 +48,7 @@ class Threshold : public OnRuns {
     }
     const float value = scale * t;
     if (form == kBits) {
-      for (const Run& run : runs()) {
+      for (const Range& run : runs()) {
         const std::size_t bytes = (run.size + 7) / 8;
         const BytesView above = reader.take(bytes), below = reader.take(bytes);
         compress_kernels().add_beyond(above.data(), below.data(), run.size, value,
@@ -88,7 +88,7 @@ class Threshold : public OnRuns {
   std::size_t put_bits(std::span<const float> values, float t, Bytes& out) const {
     std::size_t count = 0;
     std::uint32_t largest = 0;
-    for (const Run& run : runs()) {
+    for (const Range& run : runs()) {
       const std::size_t bytes = (run.size + 7) / 8;
       std::byte* const above = out.extend(2 * bytes);
       const float* const from = values.data() + run.begin;
@@ -102,7 +102,7 @@ class Threshold : public OnRuns {
 
   void put_places_of(std::span<const float> values, float t, Bytes& out) {
     places_.clear();
-    for (const Run& run : runs()) find_above(values, run, t, places_);
+    for (const Range& run : runs()) find_above(values, run, t, places_);
     put_gaps(places_, out, [&](std::uint32_t place, std::uint64_t gap) {
       return 2 * gap + (values[place] < 0 ? 1 : 0);
     });
@@ -110,7 +110,7 @@ class Threshold : public OnRuns {
 
   double relative_threshold(std::span<const float> values) const {
     double squares = 0;
-    for (const Run& run : runs()) {
+    for (const Range& run : runs()) {
       const SquareSum sum = compress_kernels().squares(values.data() + run.begin, run.size);
       check_finite(sum.largest, values);
       squares += sum.squares;

@@ -40,7 +40,7 @@ class TopK : public OnRuns {
     places_.clear();
     if (options_.per_layer) {
       for (const Layer& layer : layers()) {
-        const Run run{layer.offset, layer.size};
+        const Range run{layer.offset, layer.size};
         choose(values, std::span(&run, 1), ratio);
       }
     } else {
@@ -71,14 +71,14 @@ class TopK : public OnRuns {
   }
 
   // Appends the places of the largest in these runs.
-  void choose(std::span<const float> values, std::span<const Run> runs, double ratio) {
+  void choose(std::span<const float> values, std::span<const Range> runs, double ratio) {
     const std::size_t n = size_of(runs);
     if (n == 0) return;
     const std::size_t k = wanted(n, ratio), had = places_.size();
     const std::size_t enough = options_.sampled ? k - k / 4 : k;
     float threshold = guess(values, runs, ratio, n);
     for (;;) {
-      for (const Run& run : runs) find_above(values, run, threshold, places_);
+      for (const Range& run : runs) find_above(values, run, threshold, places_);
       if (places_.size() - had >= enough) break;
       places_.resize(had);
       // Too high. At last all values are above it.
@@ -92,14 +92,14 @@ class TopK : public OnRuns {
   }
 
   // A magnitude that about k values exceed; for an exact choice, hardly ever fewer.
-  float guess(std::span<const float> values, std::span<const Run> runs, double ratio,
+  float guess(std::span<const float> values, std::span<const Range> runs, double ratio,
               std::size_t n) {
     constexpr double kEnough = 400;  // of the sample above it: then it is known to some 5 %
     const auto wish = static_cast<std::size_t>(kEnough / ratio);
     const std::size_t stride = n / std::max<std::size_t>(std::min(wish, n / 16), 2048) + 1;
     sample_.clear();
     std::size_t at = stride / 2;  // among all values of the runs
-    for (const Run& run : runs) {
+    for (const Range& run : runs) {
       for (; at < run.size; at += stride) sample_.push_back(std::fabs(values[run.begin + at]));
       at -= run.size;
     }

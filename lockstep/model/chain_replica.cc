@@ -1,6 +1,7 @@
 #include "lockstep/model/chain_replica.h"
 
 #include <cstring>
+#include <numeric>
 
 #include "lockstep/base/error.h"
 
@@ -13,6 +14,10 @@ ChainReplica::ChainReplica(const ModelSettings& settings, const std::string& net
   ChainBuilder builder(parameters_, settings_, network);
   chain_ = build(builder);
   parameters_.allocate(settings.seed, precision_);
+  constexpr double kReferenceCore = 50e9;  // operations a second
+  backward_seconds_.resize(layers().size());
+  for (const auto& layer : chain_) layer->add_operations(backward_seconds_);
+  for (double& seconds : backward_seconds_) seconds *= 2 / kReferenceCore;
   loss_ = {static_cast<std::size_t>(settings.data.classes), settings.label_smoothing};
 }
 
@@ -115,11 +120,9 @@ void ChainReplica::state(StateVisitor& visitor) {
   scale_.state(scope);
 }
 
+// Backward is two products for each of forward.
 double ChainReplica::modelled_seconds() const {
-  constexpr double kReferenceCore = 50e9;  // operations a second
-  double operations = 0;
-  for (const auto& layer : chain_) operations += layer->operations();
-  return 3 * operations / kReferenceCore;  // backward is two products for each of forward
+  return std::accumulate(backward_seconds_.begin(), backward_seconds_.end(), 0.0) * 3 / 2;
 }
 
 void ChainReplica::share_statistics(StatisticsSum sum, int /*workers*/) {

@@ -35,6 +35,7 @@ class ChainReplica : public Replica {
   void report_overflow(bool overflowed) override;
   void state(StateVisitor& visitor) override;
   double modelled_seconds() const override;
+  std::span<const double> backward_seconds() const override { return backward_seconds_; }
   void share_statistics(StatisticsSum sum, int workers) override;
   void save(const std::string& path) override;
   std::vector<std::string> remarks() const override;
@@ -54,6 +55,7 @@ class ChainReplica : public Replica {
   SoftmaxLoss loss_;
   LossScale scale_;
   StatisticsSum statistics_sum_;
+  std::vector<double> backward_seconds_;  // of one sample, by layer
 };
 
 // A network of the configuration that is a chain.

@@ -57,10 +57,10 @@ class Convolution : public LayerOp {
                               script.parameter(weight_), fmt::arg("s", shape_.stride),
                               fmt::arg("p", shape_.padding)));
   }
-  double operations() const override {
+  void add_operations(std::span<double> by_parameter) const override {
     const auto out = shape_.out();
-    return 2.0 * double(shape_.kernel * shape_.kernel * shape_.in.channels) *
-           double(out.channels * out.height * out.width);
+    by_parameter[weight_] += 2.0 * double(shape_.kernel * shape_.kernel * shape_.in.channels) *
+                             double(out.channels * out.height * out.width);
   }
   bool has_parameters() const override { return true; }
 

@@ -55,8 +55,9 @@ class LayerOp {
 
   // Adds the layer to the TorchScript source of forward.
   virtual void emit(ScriptWriter& script) const = 0;
-  // Operations of forward for one sample, a multiplication with its addition counted as two.
-  virtual double operations() const { return 0; }
+  // Adds the operations of forward for one sample, a multiplication with its addition counted as
+  // two, to the parameter that they are made with.
+  virtual void add_operations(std::span<double> /*by_parameter*/) const {}
   virtual bool has_parameters() const { return false; }
 
   // Nothing before this layer learns, so nobody needs the gradient of x: backward gives none.

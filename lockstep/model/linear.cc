@@ -46,7 +46,9 @@ class Linear : public LayerOp {
                   script.parameter(weight_) + "))");
     if (relu_) script.assign("torch.relu(x)");
   }
-  double operations() const override { return 2.0 * double(in_) * double(out_); }
+  void add_operations(std::span<double> by_parameter) const override {
+    by_parameter[weight_] += 2.0 * double(in_) * double(out_);
+  }
   bool has_parameters() const override { return true; }
 
  private:

@@ -112,8 +112,9 @@ void ResidualBlock::emit(ScriptWriter& script) const {
   second_norm_->emit_with(script, "carried");
 }
 
-double ResidualBlock::operations() const {
-  return first_convolution_->operations() + second_convolution_->operations();
+void ResidualBlock::add_operations(std::span<double> by_parameter) const {
+  first_convolution_->add_operations(by_parameter);
+  second_convolution_->add_operations(by_parameter);
 }
 
 }  // namespace lockstep

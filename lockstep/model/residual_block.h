@@ -16,7 +16,7 @@ class ResidualBlock : public LayerOp {
   void forward_without_samples(const Pass& pass) override;
   void backward_without_samples(const Pass& pass) override;
   void emit(ScriptWriter& script) const override;
-  double operations() const override;
+  void add_operations(std::span<double> by_parameter) const override;
   bool has_parameters() const override { return true; }
 
  protected:

@@ -4,6 +4,25 @@
 
 namespace lockstep {
 
+AverageCost& AverageCost::operator+=(const AverageCost& other) {
+  sent += other.sent;
+  received += other.received;
+  rounds += other.rounds;
+  plain += other.plain;
+  encoding += other.encoding;
+  decoding += other.decoding;
+  return *this;
+}
+
+AverageCost Averaging::average(Group& group, std::span<float> values, Content content,
+                               const OnPart& on_part) {
+  const double began = group.transport().now();
+  AverageCost cost = run(group, values, content);
+  cost.blocked = group.transport().now() - began;
+  if (on_part) on_part({0, values.size()});
+  return cost;
+}
+
 AverageCost AllReduceAveraging::run(Group& group, std::span<float> values, Content) {
   algorithm_.run(group, values, ReduceOp::kMean);
   return cost(group, values.size());
@@ -16,7 +35,7 @@ AverageCost AllReduceAveraging::cost(Group& group, std::size_t n) const {
 }
 
 AverageCost ServerAveraging::run(Group& group, std::span<float> values, Content content) {
-  if (!fits(values.size())) return others_.run(group, values, content);
+  if (!fits(values.size())) return others_.average(group, values, content, {});
   if (!agreed_ || content == Content::kOther) {
     ask(group, values, Form::kPlain);
     return cost(group, values.size());

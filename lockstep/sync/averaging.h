@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
 
+#include "lockstep/base/range.h"
 #include "lockstep/base/state.h"
 #include "lockstep/collective/all_reduce.h"
 #include "lockstep/server/server_client.h"
@@ -28,13 +30,23 @@ struct AverageCost {
   std::uint64_t rounds = 0;
   std::uint64_t plain = 0;            // bytes that it would have sent without compression
   double encoding = 0, decoding = 0;  // seconds
+  double blocked = 0;                 // seconds that the member did nothing else
+  double hidden = 0;                  // seconds of it that the member computed meanwhile
+  bool beside = false;                // did a companion do it?
+
+  AverageCost& operator+=(const AverageCost& other);  // bytes, rounds, and encoding and decoding
 };
+
+// Part of the vector has its average.
+using OnPart = std::function<void(Range part)>;
 
 class Averaging {
  public:
   virtual ~Averaging() = default;
-  // Collective. The mean over the members, the same bits on all of them.
-  virtual AverageCost run(Group& group, std::span<float> values, Content content) = 0;
+  // Collective. The mean over the members, the same bits on all of them. Tells which parts are
+  // there, in any order and as soon as they are; all of them make up the vector.
+  virtual AverageCost average(Group& group, std::span<float> values, Content content,
+                              const OnPart& on_part);
   // Of an average that is not compressed.
   virtual AverageCost cost(Group& group, std::size_t n) const = 0;
   // All members hold this model now, without having averaged it.
@@ -44,13 +56,19 @@ class Averaging {
   virtual void state(StateVisitor&) {}
   // Whose messages are combined how, as a user reads it; empty if there is nothing to say.
   virtual std::string findings() const { return ""; }
+
+ protected:
+  // The whole average at once.
+  virtual AverageCost run(Group& group, std::span<float> values, Content content) = 0;
 };
 
 class AllReduceAveraging : public Averaging {
  public:
   explicit AllReduceAveraging(const AllReduce& algorithm) : algorithm_(algorithm) {}
-  AverageCost run(Group& group, std::span<float> values, Content content) override;
   AverageCost cost(Group& group, std::size_t n) const override;
+
+ protected:
+  AverageCost run(Group& group, std::span<float> values, Content content) override;
 
  private:
   const AllReduce& algorithm_;
@@ -65,7 +83,6 @@ class ServerAveraging : public Averaging {
   // From now on messages may be compressed: of models, their difference from what all know.
   void compress(AgreedModels agreed) { agreed_.emplace(std::move(agreed)); }
 
-  AverageCost run(Group& group, std::span<float> values, Content content) override;
   AverageCost cost(Group& group, std::size_t n) const override;
   void know(Group& group, std::span<const float> model) override {
     if (agreed_) agreed_->agree(group.ranks(), model);
@@ -73,6 +90,9 @@ class ServerAveraging : public Averaging {
   void state(StateVisitor& visitor) override {
     if (agreed_) agreed_->state(visitor);
   }
+
+ protected:
+  AverageCost run(Group& group, std::span<float> values, Content content) override;
 
  private:
   void ask(Group& group, std::span<float> values, Form form);

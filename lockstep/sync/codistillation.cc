@@ -37,7 +37,7 @@ class Codistillation : public SyncStrategy {
  public:
   explicit Codistillation(CodistillationOptions options) : options_(options) {}
 
-  SyncTraits traits() const override { return {.apart = true}; }
+  SyncTraits traits() const override { return {.gradients = true, .apart = true}; }
 
   int households(int workers) const override {
     if (workers % options_.groups != 0) {
@@ -50,6 +50,7 @@ class Codistillation : public SyncStrategy {
   }
 
   void prepare(const SyncSetup& setup) override {
+    communicator_ = &setup.communicator;
     const int workers = setup.communicator.size(), groups = households(workers);
     const int size = workers / groups, me = setup.communicator.index(), group = me / size;
     for (int i = 0; i < size; ++i) members_.push_back(group * size + i);
@@ -74,9 +75,9 @@ class Codistillation : public SyncStrategy {
     step.communicator.group().transport().charge(step.replica.modelled_seconds() / 3 * passes);
   }
 
+  Communicator* gradient_members(std::int64_t) override { return &communicator_->part(members_); }
   void step(SyncStep& step) override {
-    group_of(step).average(step.replica.grads(), Content::kChange);
-    take_step(step);
+    average_and_step(step, group_of(step));
     const std::int64_t taught = step.index + 1 - first_taught_;  // steps, when the next one begins
     if (teachers_.size() > 0 && taught >= 0 && taught % options_.period == 0) exchange(step);
     met_ = step.meeting;
@@ -142,6 +143,7 @@ class Codistillation : public SyncStrategy {
   }
 
   CodistillationOptions options_;
+  Communicator* communicator_ = nullptr;
   std::vector<int> members_;       // of this worker's group
   std::vector<int> counterparts_;  // in all groups, itself included
   std::vector<int> from_, to_;     // the groups that teach this one, and that it teaches

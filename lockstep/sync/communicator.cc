@@ -16,29 +16,28 @@ Traffic& Traffic::operator+=(const Traffic& other) {
   plain += other.plain;
   encoding += other.encoding;
   decoding += other.decoding;
+  hidden += other.hidden;
   return *this;
-}
-
-void Communicator::average(std::span<float> values, Content content) {
-  const double began = group_.transport().now();
-  const AverageCost cost = averaging_.run(group_, values, content);
-  count(cost, group_.transport().now() - began);
 }
 
 void Communicator::record(std::size_t n, const std::function<void()>& action) {
   const double began = group_.transport().now();
   action();
-  count(averaging_.cost(group_, n), group_.transport().now() - began);
+  AverageCost cost = averaging_.cost(group_, n);
+  cost.blocked = group_.transport().now() - began;
+  count(cost);
 }
 
-void Communicator::count(const AverageCost& cost, double seconds) {
-  durations_.push_back(seconds - cost.encoding - cost.decoding);
+void Communicator::count(const AverageCost& cost) {
+  const double coding = cost.beside ? 0 : cost.encoding + cost.decoding;
+  durations_.push_back(cost.blocked - coding);
   traffic_.sent += cost.sent;
   traffic_.received += cost.received;
   traffic_.rounds += cost.rounds;
   traffic_.plain += cost.plain;
   traffic_.encoding += cost.encoding;
   traffic_.decoding += cost.decoding;
+  traffic_.hidden += cost.hidden;
 }
 
 Communicator& Communicator::part(const std::vector<int>& members) {

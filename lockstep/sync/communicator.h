@@ -21,6 +21,7 @@ struct Traffic {
   double communicating = 0;              // seconds of the rest, on the wire
   std::uint64_t plain = 0;               // bytes that would have been sent without compression
   double encoding = 0, decoding = 0;     // seconds
+  double hidden = 0;                     // seconds of averages while the worker computed
 
   Traffic& operator+=(const Traffic& other);
 };
@@ -31,7 +32,13 @@ class Communicator {
 
   // Collective. The mean over the members, the same bits on all of them. What is said about the
   // content lets it be compressed.
-  void average(std::span<float> values, Content content = Content::kOther);
+  void average(std::span<float> values, Content content = Content::kOther) {
+    count(averaging_.average(group_, values, content, {}));
+  }
+  // The same; calls on_part for every part of the vector that has its average.
+  void average(std::span<float> values, Content content, const OnPart& on_part) {
+    count(averaging_.average(group_, values, content, on_part));
+  }
   // All members hold this model now, without having averaged it: what differences count from.
   void know(std::span<const float> model) { averaging_.know(group_, model); }
   // The same account for an average that is made by `action`, over vectors of n floats.
@@ -53,7 +60,7 @@ class Communicator {
 
  private:
   void settle_own();
-  void count(const AverageCost& cost, double seconds);
+  void count(const AverageCost& cost);
 
   Group& group_;
   Averaging& averaging_;

@@ -16,18 +16,8 @@ Feedback feedback_of(Content content) {
   return content == Content::kModel ? Feedback::kPlanned : Feedback::kNone;
 }
 
-// Numbers of random streams: others for every worker, group and content, with room behind each for
-// those of a message's parts. The highest bits are 0; servers and peers have others.
-std::uint64_t stream_of(int rank, const std::vector<int>& members, Content content) {
-  std::uint64_t x = static_cast<std::uint64_t>(rank) * 4 + static_cast<std::uint64_t>(content);
-  for (const int member : members) {
-    x = (x ^ (static_cast<std::uint64_t>(member) + 1)) * 0x9e3779b97f4a7c15u;
-    x ^= x >> 29;
-  }
-  return (x >> 8) << 4 & ~(std::uint64_t{7} << 60);
-}
-
 }  // namespace
+
 CompressedAveraging::CompressedAveraging(const CompressionPlan& plan, const AllReduce& all_reduce,
                                          std::span<const Layer> layers,
                                          std::span<const float> model, std::vector<int> ranks,
@@ -45,7 +35,7 @@ CompressedAveraging::CompressedAveraging(const CompressionPlan& plan, const AllR
 
 AverageCost CompressedAveraging::run(Group& group, std::span<float> values, Content content) {
   if (group.size() == 1) return {};
-  if (content == Content::kOther) return plain_.run(group, values, content);
+  if (content == Content::kOther) return plain_.average(group, values, content, {});
   LOCKSTEP_CHECK(layers_.back().offset + layers_.back().size == values.size(),
                  "{} values of a model", values.size());
   if (content != Content::kChange) return average_model(group, values, content);

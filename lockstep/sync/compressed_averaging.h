@@ -18,7 +18,6 @@ class CompressedAveraging : public Averaging {
                       std::span<const Layer> layers, std::span<const float> model,
                       std::vector<int> ranks, std::uint64_t seed, int rank);
 
-  AverageCost run(Group& group, std::span<float> values, Content content) override;
   AverageCost cost(Group& group, std::size_t n) const override { return plain_.cost(group, n); }
   void know(Group& group, std::span<const float> model) override {
     agreed_.agree(group.ranks(), model);
@@ -26,6 +25,9 @@ class CompressedAveraging : public Averaging {
   void begin_step(double epoch) override { epoch_ = epoch; }
   void state(StateVisitor& visitor) override;
   std::string findings() const override;
+
+ protected:
+  AverageCost run(Group& group, std::span<float> values, Content content) override;
 
  private:
   using Ranks = AgreedModels::Ranks;

@@ -165,7 +165,7 @@ void CompressedMean::add_up(Group& group, const AllReduce& all_reduce, std::span
 void CompressedMean::clear_gathered(std::span<float> values) const {
   for (const Lane& lane : lanes_) {
     if (!whole_.gathers(lane)) continue;
-    for (const Run& run : runs_of(lane.layers)) {
+    for (const Range& run : runs_of(lane.layers)) {
       std::fill_n(values.data() + run.begin, run.size, 0.0f);
     }
   }
@@ -251,6 +251,18 @@ void CompressedMean::state(StateVisitor& visitor) {
   if (!as_owner_) return;
   StateScope own(visitor, "own");
   as_owner_->state(own);
+}
+
+std::uint64_t stream_of(int rank, const std::vector<int>& members, Content content,
+                        std::size_t bucket) {
+  std::uint64_t x = static_cast<std::uint64_t>(rank) * 4 + static_cast<std::uint64_t>(content);
+  const auto mix = [&x](std::uint64_t value) {
+    x = (x ^ value) * 0x9e3779b97f4a7c15u;
+    x ^= x >> 29;
+  };
+  for (const int member : members) mix(static_cast<std::uint64_t>(member) + 1);
+  if (bucket > 0) mix(bucket);
+  return (x >> 8) << 4 & ~(std::uint64_t{7} << 60);
 }
 
 std::string describe_combining(const CompressionPlan& plan, std::span<const Layer> layers,

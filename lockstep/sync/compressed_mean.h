@@ -48,6 +48,12 @@ class CompressedMean {
   std::unique_ptr<Compression> as_owner_;
 };
 
+// The random stream of a mean: another one for every worker, group, content and bucket of the
+// vector (by where it begins), with room behind it for those of a message's parts. The highest bits
+// are 0; servers and peers have others.
+std::uint64_t stream_of(int rank, const std::vector<int>& members, Content content,
+                        std::size_t bucket = 0);
+
 // "topk by owners of chunks": what combines how in a group of so many.
 std::string describe_combining(const CompressionPlan& plan, std::span<const Layer> layers,
                                int members);

@@ -16,16 +16,25 @@ class PostLocal : public LocalSgd {
   std::optional<std::int64_t> world_period() const override { return {}; }
   void prepare(const SyncSetup& setup) override {
     switch_ = std::llround(share_ * static_cast<double>(setup.steps));
+    communicator_ = &setup.communicator;
+  }
+  SyncTraits traits() const override {
+    SyncTraits traits = LocalSgd::traits();
+    traits.gradients = true;
+    return traits;
+  }
+  Communicator* gradient_members(std::int64_t step) override {
+    return step < switch_ ? communicator_ : nullptr;
   }
   void step(SyncStep& step) override {
     if (step.index >= switch_) return LocalSgd::step(step);
-    step.communicator.average(step.replica.grads(), Content::kChange);
-    take_step(step);
+    average_and_step(step, step.communicator);
     if (step.index + 1 == switch_) step.communicator.know(step.replica.params());
   }
 
  private:
   double share_;
+  Communicator* communicator_ = nullptr;
   std::int64_t switch_ = 0;  // the first step alone
 };
 

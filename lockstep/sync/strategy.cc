@@ -49,6 +49,21 @@ void take_step(SyncStep& step) {
   replica.apply_update();
 }
 
+void average_and_step(SyncStep& step, Communicator& members) {
+  Replica& replica = step.replica;
+  const auto grads = replica.grads();
+  if (replica.may_overflow()) {  // then no part of the step may be taken before all is known
+    members.average(grads, Content::kChange);
+    return take_step(step);
+  }
+  step.optimizer.update_part(step.index, step.rates, replica.params(), 0, {});  // it counts for all
+  members.average(grads, Content::kChange, [&](Range part) {
+    step.optimizer.update_part(step.index, step.rates, replica.params(), part.begin,
+                               slice(grads, part));
+  });
+  replica.apply_update();
+}
+
 void average_model(Replica& replica, Communicator& communicator, Content content) {
   communicator.average(replica.params(), content);
   if (!replica.buffers().empty()) communicator.average(replica.buffers());

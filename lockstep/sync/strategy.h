@@ -28,7 +28,7 @@ struct SyncSetup {
   std::int64_t steps = 0;                        // of the whole training
   double epochs = 0;                             // the same in epochs
   const CompressionPlan* compression = nullptr;  // [compress], if it compresses
-  bool native = false;                           // do averages come from the native all-reduce?
+  bool shares_update = false;                    // may workers of one process update together?
 };
 
 // One worker at one step: the replica's gradients are those of its own batch.
@@ -72,6 +72,7 @@ struct SyncTraits {
   bool every_step = false;     // do all workers wait for each other in every step?
   bool pushes_models = false;  // does a worker send its model to a server?
   bool amplifies = false;      // has it a momentum over averages, which grows with their errors?
+  bool gradients = false;      // does it average gradients, at least for a while?
   bool apart = false;          // does each household train a model of its own?
 };
 
@@ -98,6 +99,9 @@ class SyncStrategy {
   virtual Turn next(std::int64_t done, std::int64_t until) { return {done < until, done}; }
   // The user wants the run to stop: meet soon, where that is not every few steps anyway.
   virtual void close() {}
+  // With whom this step's gradients will be averaged by step(), if they will: then that may begin
+  // before backward is over.
+  virtual Communicator* gradient_members(std::int64_t /*step*/) { return nullptr; }
   // Before forward: may add to the batch what the loss is to see. Its time counts as computing.
   virtual void before(const SyncStep&, Batch&) {}
   virtual void step(SyncStep& step) = 0;
@@ -125,6 +129,10 @@ bool overflowed(Replica& replica);
 
 // The optimizer's step with the replica's gradients, unless they have overflowed.
 void take_step(SyncStep& step);
+
+// Averages the gradients and takes the optimizer's step with what is there of them, unless they
+// have overflowed.
+void average_and_step(SyncStep& step, Communicator& members);
 
 // The average of the replica's parameters and running statistics over a group of workers. Exact,
 // or with Content::kModel as the parameters may be compressed.

@@ -10,12 +10,16 @@ namespace {
 class Synchronous : public SyncStrategy {
  public:
   SyncTraits traits() const override {
-    return {.own_models = false, .merges = true, .resizes = true, .every_step = true};
+    return {.own_models = false,
+            .merges = true,
+            .resizes = true,
+            .every_step = true,
+            .gradients = true};
   }
   std::optional<std::int64_t> world_period() const override { return 1; }
   void prepare(const SyncSetup& setup) override { setup_.emplace(setup); }
   void start() override {
-    if (setup_->native) {
+    if (setup_->shares_update) {
       shared_ =
           SharedUpdate::begin(setup_->communicator.group(), setup_->replica, setup_->optimizer);
     }
@@ -24,11 +28,10 @@ class Synchronous : public SyncStrategy {
     if (shared_) shared_->complete(setup_->optimizer);
   }
 
+  Communicator* gradient_members(std::int64_t) override { return &setup_->communicator; }
   void step(SyncStep& step) override {
-    if (!shared_) {
-      step.communicator.average(step.replica.grads(), Content::kChange);
-      return take_step(step);  // the average is the same everywhere, so everybody does the same
-    }
+    // The average is the same everywhere, so everybody does the same.
+    if (!shared_) return average_and_step(step, step.communicator);
     step.communicator.record(step.replica.grads().size(), [&] {
       shared_->step(step.index, step.rates, step.replica, step.optimizer);
     });

@@ -6,6 +6,7 @@
 #include "lockstep/model/replica.h"
 #include "lockstep/optim/optimizer.h"
 #include "lockstep/optim/schedule.h"
+#include "lockstep/overlap/bucketing.h"
 #include "lockstep/sync/strategy.h"
 #include "lockstep/train/config.h"
 
@@ -134,6 +135,12 @@ const std::vector<SectionKind>& section_kinds() {
       {"aggregate", "How values are combined", aggregate_options(),
        &Registry<AllReduce>::instance(), "algorithm", "native"},
       {"compress", "What is sent", compress_options(), &Registry<Compressor>::instance(), "name",
+       "none"},
+      {"overlap",
+       "What hides communication behind backward",
+       {},
+       &Registry<Bucketing>::instance(),
+       "name",
        "none"},
   };
   return kinds;

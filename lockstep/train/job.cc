@@ -33,6 +33,7 @@ Job::Job(Config config, Ingredients ingredients, int ranks_given)
   if (!model_) model_ = make_component<ModelKind>(config_, "model");
   traits_ = make_strategy()->traits();
   settle_compression();
+  check_overlap();
   placement_ = place_workers(config_, *model_, traits_, ranks_given);
   slowdown_ = std::make_unique<Slowdown>(config_.at("cluster").own(), placement_.workers, seed());
   if (traits_.apart) models_ = make_strategy()->households(placement_.workers);
@@ -79,6 +80,23 @@ void Job::settle_compression() {
         plan->momentum(), optim.real("momentum"));
   }
   compression_ = std::move(plan);
+}
+
+void Job::check_overlap() const {
+  if (!make_bucketing()->overlaps()) return;
+  const std::string& overlap = config_.at("overlap").component();
+  if (!traits_.gradients) {
+    throw ConfigError(
+        "[overlap] name = \"{}\" hides averages of gradients, and sync \"{}\" makes none; choose "
+        "\"none\"",
+        overlap, config_.at("sync").component());
+  }
+  if (has_server()) {
+    throw ConfigError(
+        "[overlap] name = \"{}\" is for workers that average among themselves; with [aggregate] "
+        "via = \"server\" choose \"none\"",
+        overlap);
+  }
 }
 
 std::uint64_t Job::seed() const {
@@ -177,6 +195,10 @@ std::unique_ptr<Optimizer> Job::make_optimizer() const {
 
 std::unique_ptr<SyncStrategy> Job::make_strategy() const {
   return make_component<SyncStrategy>(config_, "sync");
+}
+
+std::unique_ptr<Bucketing> Job::make_bucketing() const {
+  return make_component<Bucketing>(config_, "overlap");
 }
 
 const BatchPlan& Job::batch_plan(const StepPosition& at) const {

@@ -16,6 +16,7 @@
 #include "lockstep/data/split.h"
 #include "lockstep/model/replica.h"
 #include "lockstep/optim/rate_plan.h"
+#include "lockstep/overlap/bucketing.h"
 #include "lockstep/sync/strategy.h"
 #include "lockstep/train/batch_size.h"
 #include "lockstep/train/placement.h"
@@ -61,6 +62,7 @@ class Job {
   std::int64_t interval(double epochs, std::int64_t step) const;
   std::unique_ptr<Optimizer> make_optimizer() const;
   std::unique_ptr<SyncStrategy> make_strategy() const;
+  std::unique_ptr<Bucketing> make_bucketing() const;
   const SyncTraits& traits() const { return traits_; }                       // of the strategy
   const CompressionPlan* compression() const { return compression_.get(); }  // null: there is none
   bool has_server() const;
@@ -75,6 +77,7 @@ class Job {
 
  private:
   void settle_compression();
+  void check_overlap() const;
   void settle_statistics();
   void share_out_samples();
   void make_plan();

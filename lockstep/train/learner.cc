@@ -38,6 +38,7 @@ Learner::Learner(Transport& transport, const Job& job)
       group_(transport, first_ranks(job.placement().worker_ranks())),
       all_reduce_(make_all_reduce(job.config())),
       replica_(make_replica(transport, job)),
+      pass_(transport, *replica_),
       optimizer_(job.make_optimizer()),
       strategy_(job.make_strategy()),
       inbox_(inbox_of(job, transport.rank())) {
@@ -47,25 +48,51 @@ Learner::Learner(Transport& transport, const Job& job)
   optimizer_->prepare(replica_->layers());
   share_statistics();
   if (job.has_server()) serving_ = std::make_unique<Serving>(transport, job, *replica_, *strategy_);
-  if (serving_ && job.traits().averages) {
-    auto averaging = std::make_unique<ServerAveraging>(serving_->client(), *all_reduce_);
-    if (job.compression() != nullptr) {
-      averaging->compress(AgreedModels(group_.ranks(), replica_->params()));
-    }
-    averaging_ = std::move(averaging);
-  } else if (job.compression() != nullptr) {
-    averaging_ = std::make_unique<CompressedAveraging>(
-        *job.compression(), *all_reduce_, replica_->layers(), replica_->params(), group_.ranks(),
-        job.seed(), transport.rank());
-  } else {
-    averaging_ = std::make_unique<AllReduceAveraging>(*all_reduce_);
-  }
+  averaging_ = make_averaging();
   communicator_ = std::make_unique<Communicator>(group_, *averaging_);
   strategy_->prepare({*replica_, *optimizer_, *communicator_,
                       serving_ ? &serving_->client() : nullptr, inbox_, job.seed(),
                       job.plan().steps(), job.plan().epochs(), job.compression(),
-                      !serving_ && job.compression() == nullptr &&
+                      !serving_ && job.compression() == nullptr && overlap_ == nullptr &&
                           job.config().at("aggregate").component() == "native"});
+  open_overlap();
+}
+
+std::unique_ptr<Averaging> Learner::make_averaging() {
+  const CompressionPlan* const compression = job_.compression();
+  if (serving_ && job_.traits().averages) {
+    auto averaging = std::make_unique<ServerAveraging>(serving_->client(), *all_reduce_);
+    if (compression != nullptr) {
+      averaging->compress(AgreedModels(group_.ranks(), replica_->params()));
+    }
+    return averaging;
+  }
+  std::unique_ptr<Averaging> averaging;
+  if (compression != nullptr) {
+    averaging = std::make_unique<CompressedAveraging>(
+        *compression, *all_reduce_, replica_->layers(), replica_->params(), group_.ranks(),
+        job_.seed(), transport_.rank());
+  } else {
+    averaging = std::make_unique<AllReduceAveraging>(*all_reduce_);
+  }
+  auto bucketing = job_.make_bucketing();
+  if (!bucketing->overlaps() || group_.size() == 1) return averaging;
+  auto overlapped = std::make_unique<OverlappedAveraging>(
+      std::move(averaging), std::move(bucketing),
+      OverlappedAveraging::Setup{transport_, *all_reduce_, compression, replica_->layers(),
+                                 job_.seed()});
+  overlap_ = overlapped.get();
+  return overlapped;
+}
+
+void Learner::open_overlap() {
+  if (overlap_ == nullptr) return;
+  Communicator* const members = strategy_->gradient_members(0);
+  if (members != nullptr && members->size() > 1) {
+    overlap_->open(members->group().ranks());
+  } else {
+    overlap_ = nullptr;  // there is nothing to hide
+  }
 }
 
 void Learner::share_statistics() {
@@ -115,22 +142,32 @@ Turn Learner::next(std::int64_t done, std::int64_t until) {
   return turn;
 }
 
-PassResult Learner::learn(std::int64_t step, std::int64_t own, Batch& batch, bool meeting) {
-  const Rates rates = job_.rates(step);
-  SyncStep sync{*replica_, *optimizer_, *communicator_, step, rates, 0, meeting};
-  averaging_->begin_step(rates.epoch);
-  if (serving_) serving_->client().begin_step(rates.epoch);
-  const double began = transport_.now();
-  strategy_->before(sync, batch);
-  const PassResult result = replica_->forward_backward(batch, weight_of(step, batch.size()));
-  transport_.charge(replica_->modelled_seconds() * static_cast<double>(batch.size()));
+// Workers of one rank go at the pace of the slowest.
+double Learner::slowdown_of(std::int64_t own) const {
   const Placement& placement = job_.placement();
   double factor = 1;
   for (int i = 0; i < placement.merge; ++i) {
     const int worker = placement.first_worker(transport_.rank()) + i;
     factor = std::max(factor, job_.slowdown().factor(worker, own));
   }
-  if (factor > 1) transport_.pause((factor - 1) * (transport_.now() - began));
+  return factor;
+}
+
+PassResult Learner::learn(std::int64_t step, std::int64_t own, Batch& batch, bool meeting) {
+  const Rates rates = job_.rates(step);
+  SyncStep sync{*replica_, *optimizer_, *communicator_, step, rates, 0, meeting};
+  averaging_->begin_step(rates.epoch);
+  if (serving_) serving_->client().begin_step(rates.epoch);
+  const double began = transport_.now();
+  const double slowdown = slowdown_of(own);
+  strategy_->before(sync, batch);
+  if (slowdown > 1) transport_.pause((slowdown - 1) * (transport_.now() - began));
+  Communicator* const members = overlap_ ? strategy_->gradient_members(step) : nullptr;
+  if (members != nullptr && overlap_->wants_times()) {
+    overlap_->plan(members->group(), pass_.layer_times(batch));
+  }
+  const PassResult result = pass_.run(batch, weight_of(step, batch.size()), slowdown,
+                                      members != nullptr ? overlap_ : nullptr);
   ledger_.computing += transport_.now() - began;
   ledger_.steps += 1;
   check_loss(result.loss, step, rates);

@@ -11,6 +11,7 @@
 #include "lockstep/train/ledgers.h"
 #include "lockstep/train/link.h"
 #include "lockstep/train/serving.h"
+#include "lockstep/train/timed_pass.h"
 
 namespace lockstep {
 
@@ -56,9 +57,12 @@ class Learner {
   void model_state(StateVisitor& visitor);
 
  private:
+  std::unique_ptr<Averaging> make_averaging();
+  void open_overlap();
   void share_statistics();
   void check_loss(double loss, std::int64_t step, const Rates& rates) const;
   float weight_of(std::int64_t step, std::size_t samples) const;
+  double slowdown_of(std::int64_t own) const;
 
   Transport& transport_;
   const Job& job_;
@@ -66,11 +70,13 @@ class Learner {
   std::unique_ptr<AllReduce> all_reduce_;
   std::unique_ptr<Group> statistics_group_;
   std::unique_ptr<Replica> replica_;
+  TimedPass pass_;
   std::unique_ptr<Optimizer> optimizer_;
   std::unique_ptr<SyncStrategy> strategy_;
   Arrivals inbox_;
   std::unique_ptr<Serving> serving_;
   std::unique_ptr<Averaging> averaging_;
+  OverlappedAveraging* overlap_ = nullptr;  // is averaging_, where [overlap] hides anything
   std::unique_ptr<Communicator> communicator_;
   bool consistent_ = false;  // is there a model that all workers know?
   WorkerLedger ledger_;

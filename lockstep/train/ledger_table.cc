@@ -29,19 +29,21 @@ constexpr Column kColumns[] = {{"steps", &WorkerLedger::steps, as_count},
                                {"computing", &WorkerLedger::computing, format_seconds},
                                {"waiting", &WorkerLedger::waiting, format_seconds},
                                {"communicating", &WorkerLedger::communicating, format_seconds},
+                               {"hidden", &WorkerLedger::hidden, format_seconds},
                                {"encoding", &WorkerLedger::encoding, format_seconds},
                                {"decoding", &WorkerLedger::decoding, format_seconds},
                                {"sent", &WorkerLedger::sent, as_size},
                                {"received", &WorkerLedger::received, as_size},
                                {"rounds", &WorkerLedger::rounds, as_count}};
 
-// Those of compression only where there was some.
+// Those of compression and overlap only where there was some.
 std::vector<Column> columns_for(const std::vector<WorkerLedger>& ledgers) {
   std::vector<Column> columns(std::begin(kColumns), std::end(kColumns));
   std::erase_if(columns, [&](const Column& column) {
-    const bool compression =
-        column.value == &WorkerLedger::encoding || column.value == &WorkerLedger::decoding;
-    return compression && std::ranges::none_of(ledgers, [&](const WorkerLedger& ledger) {
+    const bool optional = column.value == &WorkerLedger::encoding ||
+                          column.value == &WorkerLedger::decoding ||
+                          column.value == &WorkerLedger::hidden;
+    return optional && std::ranges::none_of(ledgers, [&](const WorkerLedger& ledger) {
              return ledger.*column.value > 0;
            });
   });

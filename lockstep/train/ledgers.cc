@@ -15,6 +15,7 @@ void WorkerLedger::add(const Traffic& now, const Traffic& before) {
   rounds += static_cast<double>(now.rounds - before.rounds);
   encoding += now.encoding - before.encoding;
   decoding += now.decoding - before.decoding;
+  hidden += now.hidden - before.hidden;
   plain += static_cast<double>(now.plain - before.plain);
 }
 
@@ -28,6 +29,7 @@ void WorkerLedger::state(StateVisitor& visitor) {
   visitor.real("rounds", rounds);
   visitor.real("encoding", encoding);
   visitor.real("decoding", decoding);
+  visitor.real("hidden", hidden);
   visitor.real("plain", plain);
 }
 

@@ -16,6 +16,7 @@ struct WorkerLedger {
   double sent = 0, received = 0;  // bytes
   double rounds = 0;
   double encoding = 0, decoding = 0;  // seconds
+  double hidden = 0;                  // seconds of communication beside computing
   double plain = 0;                   // bytes that would have been sent without compression
 
   void add(const Traffic& now, const Traffic& before);  // what came between

@@ -27,6 +27,7 @@ class ForwardingTransport : public Transport {
     inner_.read(from, tag, bytes, piece, visit);
   }
   double now() const override { return inner_.now(); }
+  bool simulated() const override { return inner_.simulated(); }
   void charge(double seconds) override { inner_.charge(seconds); }
   void pause(double seconds) override { inner_.pause(seconds); }
   std::size_t piece_bytes() const override { return inner_.piece_bytes(); }

@@ -139,8 +139,9 @@ void SimRun::watch() {
     for (const SimLane& lane : lanes_) {
       // A companion may be without work for as long as its own rank computes, and a server, who
       // takes what anybody sends, for as long as all of them do.
-      const bool rests =
-          lane.peer == kAnyRank || (lane.peer == lane.rank && lane.line != &board_.line(lane.rank));
+      const bool rests = lane.peer == kAnyRank ||
+                         (lane.peer == lane.rank && (lane.line != &board_.line(lane.rank) ||
+                                                     board_.companion_at_work(lane.rank)));
       if (!lane.waiting || rests) continue;
       if (slowest == nullptr || lane.since < slowest->since) slowest = &lane;
     }

@@ -23,6 +23,7 @@ class SimTransport : public Transport {
   bool test(Request& request) override;
 
   double now() const override { return run_.now(); }
+  bool simulated() const override { return true; }
   void charge(double seconds) override;
   void pause(double seconds) override;
   std::size_t piece_bytes() const override { return std::size_t{1} << 20; }

@@ -195,6 +195,14 @@ const StatusLine& StatusBoard::line(int rank, int lane) const {
   return lines_[rank * kLanes + std::min(lane, kLanes - 1)];
 }
 
+bool StatusBoard::companion_at_work(int rank) const {
+  for (int lane = 1; lane < kLanes; ++lane) {
+    const StatusLine::Snapshot status = line(rank, lane).read();
+    if (status.used && !status.finished && status.operation[0] != 0) return true;
+  }
+  return false;
+}
+
 bool StatusBoard::fail(const std::string& reason) {
   std::uint32_t none = 0;
   if (!failure_->state.compare_exchange_strong(none, 1)) return false;

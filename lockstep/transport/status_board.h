@@ -65,6 +65,10 @@ class StatusBoard {
   StatusLine& line(int rank, int lane = 0);
   const StatusLine& line(int rank, int lane = 0) const;
 
+  // Is a companion of the rank within an operation? Then the rank may wait for it: what keeps the
+  // companion waiting is noticed there.
+  bool companion_at_work(int rank) const;
+
   // The first reason stays; returns whether this was it.
   bool fail(const std::string& reason);
   bool failed() const;

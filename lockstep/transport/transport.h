@@ -85,6 +85,8 @@ class Transport {
 
   // Seconds, of the wall or of the simulation, from an origin all ranks share.
   virtual double now() const = 0;
+  // Is that a simulated clock, which only messages and the next two move?
+  virtual bool simulated() const { return false; }
   // Modelled work: takes `seconds` of simulated time, nothing on real transports.
   virtual void charge(double seconds) = 0;
   // Lets time pass, real or simulated: a worker that is made slow on purpose.

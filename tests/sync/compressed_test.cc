@@ -3,8 +3,8 @@
 #include <gmock/gmock.h>
 
 #include "lockstep/base/half.h"
-#include "lockstep/base/state_store.h"
 #include "lockstep/collective/collectives.h"
+#include "tests/resuming.h"
 #include "tests/sync/strategy_runs.h"
 
 namespace lockstep {
@@ -176,46 +176,13 @@ TEST(Compressed, EveryAllReduceAddsSixteenBits) {
   }
 }
 
-// Half a run, and its state carried over into fresh workers.
-void expect_resumes(const Settings& settings, int count) {
-  const Job job = quadratic_job(settings);
-  std::vector<std::unique_ptr<StateStore>> states(static_cast<std::size_t>(count));
-  std::vector<Weights> whole(states.size()), resumed(states.size());
-  const std::int64_t half = job.plan().steps() / 2;
-  const auto finish = [&](Learner& learner, BatchSource& source, std::int64_t own, Weights& left) {
-    learner.start();
-    train_until(learner, source, own, job.plan().steps(), own);
-    learner.finish(own);
-    learner.rest();
-    left.assign(learner.replica().params().begin(), learner.replica().params().end());
-  };
-  world_under_test()->run(count, [&](Transport& transport) {
-    const auto rank = static_cast<std::size_t>(transport.rank());
-    Learner learner(transport, job);
-    BatchSource source(job, transport.rank());
-    std::int64_t own = 0;
-    learner.start();
-    train_until(learner, source, 0, half, own);
-    learner.rest();
-    barrier(learner.group());
-    states[rank] = std::make_unique<StateStore>([&](StateVisitor& v) { learner.state(v); });
-    finish(learner, source, own, whole[rank]);
-  });
-  world_under_test()->run(count, [&](Transport& transport) {
-    const auto rank = static_cast<std::size_t>(transport.rank());
-    Learner learner(transport, job);
-    BatchSource source(job, transport.rank());
-    states[rank]->restore([&](StateVisitor& v) { learner.state(v); });
-    finish(learner, source, half, resumed[rank]);
-  });
-  EXPECT_EQ(whole, resumed) << settings.front() << " " << settings[1];
-}
-
 TEST(Compressed, ARunThatStopsGoesOnAsIfItHadNot) {
   for (const std::string& name : lossy_compressors()) {
     for (const Settings& strategy : kInStep) {
       for (const int count : ranks_under_test({3})) {
-        expect_resumes(with(with(compressed_by(name), strategy), {workers(count)}), count);
+        const Settings settings = with(with(compressed_by(name), strategy), {workers(count)});
+        SCOPED_TRACE(name + " " + strategy.front() + " " + strategy.back());
+        expect_resumes([&] { return quadratic_job(settings); }, count);
       }
     }
   }

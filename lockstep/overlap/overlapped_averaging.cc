@@ -1,0 +1,210 @@
+#include "lockstep/overlap/overlapped_averaging.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "lockstep/base/error.h"
+#include "lockstep/base/text.h"
+#include "lockstep/collective/measure.h"
+
+namespace lockstep {
+namespace {
+
+constexpr Tag kLaneTag = 112;  // and the next one
+constexpr Tag kBucketTag = 114;
+constexpr std::uint32_t kMeasure = 1u << 31;  // a job that is no bucket
+
+// Two sizes: one that is all start-up, and one that fills the network but takes no second on a slow
+// one.
+constexpr std::size_t kSmall = 256, kLarge = 64 * 1024;  // floats
+constexpr int kRepeats = 5;
+
+}  // namespace
+
+OverlappedAveraging::OverlappedAveraging(std::unique_ptr<Averaging> others,
+                                         std::unique_ptr<Bucketing> bucketing, const Setup& setup)
+    : others_(std::move(others)),
+      bucketing_(std::move(bucketing)),
+      setup_(setup),
+      layers_(setup.layers.begin(), setup.layers.end()) {}
+
+OverlappedAveraging::~OverlappedAveraging() = default;
+
+void OverlappedAveraging::open(const std::vector<int>& members) {
+  members_ = members;
+  if (!bucketing_->measures()) use(bucketing_->plan(profile_of(layers_)));
+  lane_ = std::make_unique<Lane>(
+      setup_.transport, kLaneTag, std::max<std::size_t>(layers_.size(), 1),
+      [this](Transport& beside) -> Lane::Work {
+        const auto group = std::make_shared<Group>(beside, members_, kBucketTag);
+        return [this, group](std::uint32_t job) { work(*group, job); };
+      });
+}
+
+void OverlappedAveraging::use(const Buckets& buckets) {
+  ends_ = buckets;
+  parts_ = parts_of(layers_, ends_);
+  bucket_of_.resize(layers_.size());
+  std::size_t bucket = 0;
+  for (std::size_t at = 0; at < layers_.size(); ++at) {
+    if (at == ends_[bucket]) ++bucket;
+    bucket_of_[layers_.size() - 1 - at] = bucket;
+  }
+  costs_.assign(parts_.size(), {});
+  seconds_.assign(parts_.size(), 0);
+  missing_.assign(parts_.size(), 0);
+  means_.clear();
+  plain_cost_.clear();
+  const auto size = static_cast<int>(members_.size());
+  const int rank = setup_.transport.rank();
+  const auto index = static_cast<int>(std::ranges::find(members_, rank) - members_.begin());
+  for (const Range& part : parts_) {
+    if (setup_.compression != nullptr) {
+      means_.emplace_back(*setup_.compression, cut_layers(layers_, part.begin, part.end()),
+                          setup_.seed, stream_of(rank, members_, Content::kChange, part.begin),
+                          Feedback::kWorker, index, size);
+    } else {
+      const Tally tally = setup_.all_reduce.tally_of(size, part.size);
+      const std::uint64_t bytes = tally.bytes_of(index);
+      plain_cost_.push_back(
+          {bytes, bytes, static_cast<std::uint64_t>(tally.cost().steps), bytes});
+    }
+  }
+}
+
+// Every member brings its own times, and all take the mean.
+void OverlappedAveraging::plan(Group& group, std::span<const double> ready) {
+  lane_->give(kMeasure);
+  lane_->wait();
+  LOCKSTEP_CHECK(ready.size() == layers_.size(), "times of {} layers", ready.size());
+  std::vector<float> times(ready.begin(), ready.end());
+  setup_.all_reduce.run(group, times, ReduceOp::kMean);
+  BackwardProfile profile = profile_of(layers_);
+  profile.alpha = alpha_;
+  profile.beta = effective_beta();
+  const float first = *std::ranges::min_element(times);
+  double latest = 0;  // buckets leave in order, whatever is ready before its turn
+  for (std::size_t i = times.size(); i-- > 0;) {
+    latest = std::max(latest, static_cast<double>(times[i] - first));
+    profile.ready.push_back(latest);
+  }
+  use(bucketing_->plan(profile));
+}
+
+void OverlappedAveraging::measure(Group& group) {
+  const auto seconds = [&](std::size_t n) {
+    return summarise(time_all_reduce(group, setup_.all_reduce, n, ReduceOp::kMean, kRepeats))
+        .median;
+  };
+  alpha_ = seconds(kSmall);
+  beta_ = std::max(0.0, seconds(kLarge) - alpha_) / ((kLarge - kSmall) * sizeof(float));
+}
+
+// Compressed values are fewer, but take time to make and to read.
+double OverlappedAveraging::effective_beta() const {
+  if (setup_.compression == nullptr) return beta_;
+  double plain = 0, sent = 0, work = 0;
+  for (const auto& lane : setup_.compression->lanes(0, layers_)) {
+    const auto compressor = setup_.compression->make(lane, Feedback::kNone);
+    const auto bytes = static_cast<double>(size_of(runs_of(lane.layers)) * sizeof(float));
+    plain += bytes;
+    sent += compressor->expected_bytes({});
+    work += bytes / compressor->speed().encode + bytes / compressor->speed().decode;
+  }
+  return plain > 0 ? beta_ * sent / plain + work / plain : beta_;
+}
+
+void OverlappedAveraging::begin_step(double epoch) {
+  epoch_ = epoch;
+  others_->begin_step(epoch);
+}
+
+void OverlappedAveraging::begin(std::span<float> grads) {
+  LOCKSTEP_CHECK(lane_ && lane_->idle() && !wants_times(), "the lane is not ready for a pass");
+  grads_ = grads;
+  given_ = 0;
+  std::ranges::fill(missing_, std::size_t{0});
+  for (const std::size_t bucket : bucket_of_) ++missing_[bucket];
+}
+
+void OverlappedAveraging::ready(std::size_t index) {
+  std::size_t& missing = missing_[bucket_of_[index]];
+  LOCKSTEP_CHECK(missing > 0, "layer {} was finished twice", index);
+  --missing;
+  for (; given_ < parts_.size() && missing_[given_] == 0; ++given_) {
+    lane_->give(static_cast<std::uint32_t>(given_));
+  }
+}
+
+// On the companion.
+void OverlappedAveraging::work(Group& group, std::uint32_t job) {
+  if (job == kMeasure) return measure(group);
+  const double began = group.transport().now();
+  const std::span<float> values = slice(grads_, parts_[job]);
+  if (means_.empty()) {
+    setup_.all_reduce.run(group, values, ReduceOp::kMean);
+    costs_[job] = plain_cost_[job];
+  } else {
+    costs_[job] = means_[job].run(group, setup_.all_reduce, values, epoch_);
+  }
+  seconds_[job] = group.transport().now() - began;
+}
+
+AverageCost OverlappedAveraging::run(Group& group, std::span<float> values, Content content) {
+  return average(group, values, content, {});
+}
+
+AverageCost OverlappedAveraging::average(Group& group, std::span<float> values, Content content,
+                                         const OnPart& on_part) {
+  const bool under_way = content == Content::kChange && values.data() == grads_.data();
+  if (!under_way) return others_->average(group, values, content, on_part);
+  LOCKSTEP_CHECK(given_ == parts_.size(), "{} of {} buckets are ready", given_, parts_.size());
+  AverageCost sum{.beside = true};
+  double busy = 0;
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    const double began = setup_.transport.now();
+    lane_->wait();
+    sum.blocked += setup_.transport.now() - began;
+    sum += costs_[i];
+    busy += seconds_[i];
+    if (on_part) on_part(parts_[i]);
+  }
+  sum.hidden = std::max(0.0, busy - sum.blocked);
+  grads_ = {};
+  return sum;
+}
+
+std::string OverlappedAveraging::findings() const {
+  std::string text = others_->findings();
+  if (parts_.empty()) return text;
+  if (!text.empty()) text += "\n";
+  std::size_t largest = 0;
+  for (const Range& part : parts_) largest = std::max(largest, part.size * sizeof(float));
+  text += fmt::format("overlap     {} layers in {} bucket{}, the largest of {}", layers_.size(),
+                      parts_.size(), parts_.size() == 1 ? "" : "s", format_size(largest));
+  if (alpha_ > 0) {
+    text += fmt::format("; an average takes {} and {:.3g} ns a byte",
+                        trim(format_seconds(alpha_)), 1e9 * beta_);
+  }
+  return text;
+}
+
+void OverlappedAveraging::state(StateVisitor& visitor) {
+  others_->state(visitor);
+  Buckets ends = ends_;
+  visit_list(visitor, "buckets", ends);
+  if (ends != ends_) {
+    const bool rising = std::ranges::adjacent_find(ends, std::greater_equal<>()) == ends.end();
+    if (!rising || ends.empty() || ends.front() == 0 || ends.back() != layers_.size()) {
+      throw DataError("a checkpoint's buckets are not those of this model");
+    }
+    use(ends);
+  }
+  for (std::size_t i = 0; i < means_.size(); ++i) {
+    StateScope scope(visitor, fmt::format("bucket{}", i));
+    means_[i].state(scope);
+  }
+}
+
+}  // namespace lockstep

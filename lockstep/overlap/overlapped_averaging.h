@@ -1,0 +1,88 @@
+// Averages of gradients that begin while backward is still at work. Buckets (bucketing.h) go to the
+// rank's communication lane as their last layer is finished; when the strategy asks for the average
+// it only waits for what is still missing, and gets bucket by bucket what is there. Everything else
+// that is averaged goes the usual way.
+//
+// The plan of buckets is the same on all ranks and made before the first step, so the lanes of all
+// ranks average in the same order.
+#pragma once
+
+#include <memory>
+#include <optional>
+
+#include "lockstep/overlap/bucketing.h"
+#include "lockstep/overlap/lane.h"
+#include "lockstep/sync/compressed_mean.h"
+
+namespace lockstep {
+
+class OverlappedAveraging : public Averaging {
+ public:
+  struct Setup {
+    Transport& transport;
+    const AllReduce& all_reduce;
+    const CompressionPlan* compression = nullptr;
+    std::span<const Layer> layers;
+    std::uint64_t seed = 1;
+  };
+
+  OverlappedAveraging(std::unique_ptr<Averaging> others, std::unique_ptr<Bucketing> bucketing,
+                      const Setup& setup);
+  ~OverlappedAveraging() override;
+
+  // Collective among `members`, the ranks whose gradients are averaged: opens the lane.
+  void open(const std::vector<int>& members);
+  // Must plan() be called before the first begin()?
+  bool wants_times() const { return parts_.empty(); }
+  // Collective. `ready`: when backward has finished each layer, in seconds from any moment on.
+  void plan(Group& group, std::span<const double> ready);
+
+  // A backward pass begins that fills `grads`, which will be averaged.
+  void begin(std::span<float> grads);
+  // Layer `index` of them is finished. Gives buckets away, does not wait.
+  void ready(std::size_t index);
+
+  AverageCost average(Group& group, std::span<float> values, Content content,
+                      const OnPart& on_part) override;
+  AverageCost cost(Group& group, std::size_t n) const override { return others_->cost(group, n); }
+  void know(Group& group, std::span<const float> model) override { others_->know(group, model); }
+  void begin_step(double epoch) override;
+  void state(StateVisitor& visitor) override;
+  std::string findings() const override;
+
+  const std::vector<Range>& buckets() const { return parts_; }
+
+ protected:
+  AverageCost run(Group& group, std::span<float> values, Content content) override;
+
+ private:
+  void use(const Buckets& buckets);
+  void work(Group& group, std::uint32_t job);
+  void measure(Group& group);
+  double effective_beta() const;
+
+  std::unique_ptr<Averaging> others_;
+  std::unique_ptr<Bucketing> bucketing_;
+  Setup setup_;
+  std::vector<Layer> layers_;
+  std::vector<int> members_;
+  double epoch_ = 0;
+
+  Buckets ends_;                         // of layers counted from the last one
+  std::vector<Range> parts_;             // of the flat vector
+  std::vector<std::size_t> bucket_of_;   // by layer
+  std::vector<CompressedMean> means_;    // by bucket, where [compress] compresses
+  std::vector<AverageCost> plain_cost_;  // by bucket, where not
+  double alpha_ = 0, beta_ = 0;          // measured
+
+  // The pass under way.
+  std::span<float> grads_;
+  std::vector<std::size_t> missing_;  // layers, by bucket
+  std::size_t given_ = 0;             // buckets
+  std::vector<AverageCost> costs_;    // by bucket, written by the lane
+  std::vector<double> seconds_;
+
+  std::unique_ptr<Lane> lane_;  // last: it uses the rest
+};
+
+}  // namespace lockstep
