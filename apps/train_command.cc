@@ -25,6 +25,7 @@ struct Arguments {
   std::string out;
   std::string resume;
   std::string replay;
+  bool timeline = false;
   bool dry_run = false;
   bool quiet = false;
 };
@@ -84,6 +85,7 @@ void train_command(const Arguments& arguments) {
   TrainRequest request;
   request.config = arguments.replay.empty() ? run_configuration(arguments.run, arguments.resume)
                                             : replay_configuration(arguments);
+  if (arguments.timeline) request.config.set({"train.timeline=true"});
   request.replay = arguments.replay;
   request.resume = !arguments.resume.empty();
   request.out = request.resume ? arguments.resume : arguments.out;
@@ -119,6 +121,8 @@ void add_train_command(CLI::App& app) {
                       "Go on with the run in this directory, from its newest checkpoint");
   command->add_option("--replay", arguments->replay,
                       "Repeat the asynchronous run in this directory bit for bit, in one process");
+  command->add_flag("--timeline", arguments->timeline,
+                    "Write what every worker did when to timeline.json, for Perfetto");
   command->add_flag("--dry-run", arguments->dry_run,
                     "Print the whole configuration and what would be done, and stop");
   command->add_flag("--quiet", arguments->quiet, "No progress, only the closing lines");

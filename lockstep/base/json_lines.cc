@@ -63,4 +63,10 @@ std::vector<Json> read_json_lines(const std::string& path) {
   }
 }
 
+Json read_json(const std::string& path) {
+  Json object = Json::parse(read_all(path), nullptr, false);
+  if (!object.is_object()) throw DataError("{} is not a JSON object", path);
+  return object;
+}
+
 }  // namespace lockstep

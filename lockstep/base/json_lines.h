@@ -33,5 +33,7 @@ class JsonLines {
 // Every line of a file. A last line without an end of line is what a killed writer left: dropped.
 // Anything else that is not a JSON object is a DataError that names file and line.
 std::vector<Json> read_json_lines(const std::string& path);
+// A file that is one JSON object, or a DataError.
+Json read_json(const std::string& path);
 
 }  // namespace lockstep

@@ -73,6 +73,7 @@ PassResult ChainReplica::forward_backward(const Batch& batch, float weight,
   const auto labels = static_cast<double>(batch.labels.size());
   const auto scale = static_cast<float>(weight * double(pass.loss_scale) / labels);
   const auto sum = loss_.run(values, batch.labels, scale, values, batch.soft);
+  if (on_layer) on_layer(kForwardOver);
   auto gradient = logits;
   pass.round(gradient);
   for (auto layer = chain_.rbegin(); layer != chain_.rend() && gradient.defined(); ++layer) {

@@ -61,6 +61,7 @@ class FakeReplica : public Replica {
   PassResult forward_backward(const Batch& batch, float weight,
                               const LayerReady& on_layer) override {
     const float factor = weight * static_cast<float>(coefficient(batch));
+    if (on_layer) on_layer(kForwardOver);
     for (std::size_t i = layers_.size(); i-- > 0;) {
       fill({&grads_[layers_[i].offset], layers_[i].size}, factor);
       if (on_layer) on_layer(i);

@@ -103,6 +103,7 @@ PassResult ModuleReplica::differentiate(const Batch& batch, float weight) {
   boundary.requires_grad_();
   const auto labels = label_view(batch);
   PassResult result;
+  if (*on_layer_) (*on_layer_)(kForwardOver);
   try {
     auto loss = cross_entropy(boundary, labels, label_smoothing_);
     if (!batch.soft.probabilities.empty()) loss = loss + soft_cross_entropy(boundary, batch.soft);

@@ -23,8 +23,10 @@ struct PassResult {
   std::size_t correct = 0;  // how many of them were predicted
 };
 
-// Called when backward has finished the gradient of layers()[index]. Each index once a pass.
+// Called when backward has finished the gradient of layers()[index], each index once a pass; and
+// before that, if the model can tell, with kForwardOver.
 using LayerReady = std::function<void(std::size_t index)>;
+inline constexpr std::size_t kForwardOver = ~std::size_t{0};
 
 using SharedParameters = std::shared_ptr<AlignedVector<float>>;
 

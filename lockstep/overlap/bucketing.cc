@@ -36,8 +36,7 @@ std::vector<Range> parts_of(std::span<const Layer> layers, std::span<const std::
   for (const std::size_t last : buckets) {
     const Layer& first_layer = layers[layers.size() - last];
     const Layer& last_layer = layers[layers.size() - 1 - done];
-    parts.push_back(
-        {first_layer.offset, last_layer.offset + last_layer.size - first_layer.offset});
+    parts.push_back({first_layer.offset, last_layer.offset + last_layer.size - first_layer.offset});
     done = last;
   }
   return parts;

@@ -22,9 +22,9 @@ namespace lockstep {
 
 // In the order in which backward finishes layers, the last one first.
 struct BackwardProfile {
-  std::vector<std::size_t> bytes;   // of each gradient
-  std::vector<double> ready;        // when it is there, in seconds; empty: not measured
-  double alpha = 0, beta = 0;       // of an average: seconds, and seconds a byte
+  std::vector<std::size_t> bytes;  // of each gradient
+  std::vector<double> ready;       // when it is there, in seconds; empty: not measured
+  double alpha = 0, beta = 0;      // of an average: seconds, and seconds a byte
 };
 
 // Where each bucket ends: it has the layers of the profile up to there, from where the one before

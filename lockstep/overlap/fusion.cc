@@ -36,8 +36,7 @@ OptionSet fusion_options() {
 const Registration<Bucketing> kFusion{
     "fusion", "Layers leave together as soon as they have some bytes.", fusion_options(),
     [](const Options& options) {
-      return std::make_unique<Fusion>(
-          parse_size(options.text("threshold"), "[overlap] threshold"));
+      return std::make_unique<Fusion>(parse_size(options.text("threshold"), "[overlap] threshold"));
     }};
 
 }  // namespace

@@ -50,8 +50,9 @@ class MgWfbp : public Bucketing {
 };
 
 const Registration<Bucketing> kMgWfbp{
-    "mg-wfbp", "Layers leave merged as measured times say is best.", {},
-    [](const Options&) { return std::make_unique<MgWfbp>(); }};
+    "mg-wfbp", "Layers leave merged as measured times say is best.", {}, [](const Options&) {
+      return std::make_unique<MgWfbp>();
+    }};
 
 }  // namespace
 }  // namespace lockstep

@@ -10,10 +10,10 @@ class None : public Bucketing {
   Buckets plan(const BackwardProfile& profile) const override { return {profile.bytes.size()}; }
 };
 
-const Registration<Bucketing> kNone{"none",
-                                    "Gradients leave together when backward is over.",
-                                    {},
-                                    [](const Options&) { return std::make_unique<None>(); }};
+const Registration<Bucketing> kNone{
+    "none", "Gradients leave together when backward is over.", {}, [](const Options&) {
+      return std::make_unique<None>();
+    }};
 
 }  // namespace
 }  // namespace lockstep

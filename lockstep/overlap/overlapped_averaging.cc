@@ -67,8 +67,7 @@ void OverlappedAveraging::use(const Buckets& buckets) {
     } else {
       const Tally tally = setup_.all_reduce.tally_of(size, part.size);
       const std::uint64_t bytes = tally.bytes_of(index);
-      plain_cost_.push_back(
-          {bytes, bytes, static_cast<std::uint64_t>(tally.cost().steps), bytes});
+      plain_cost_.push_back({bytes, bytes, static_cast<std::uint64_t>(tally.cost().steps), bytes});
     }
   }
 }
@@ -148,7 +147,11 @@ void OverlappedAveraging::work(Group& group, std::uint32_t job) {
   } else {
     costs_[job] = means_[job].run(group, setup_.all_reduce, values, epoch_);
   }
-  seconds_[job] = group.transport().now() - began;
+  const double ended = group.transport().now();
+  seconds_[job] = ended - began;
+  if (setup_.timeline != nullptr) {
+    setup_.timeline->lane.add(Activity::kBucket, began, ended, costs_[job].sent, job);
+  }
 }
 
 AverageCost OverlappedAveraging::run(Group& group, std::span<float> values, Content content) {
@@ -165,7 +168,12 @@ AverageCost OverlappedAveraging::average(Group& group, std::span<float> values, 
   for (std::size_t i = 0; i < parts_.size(); ++i) {
     const double began = setup_.transport.now();
     lane_->wait();
-    sum.blocked += setup_.transport.now() - began;
+    const double ended = setup_.transport.now();
+    sum.blocked += ended - began;
+    if (setup_.timeline != nullptr) {
+      setup_.timeline->training.add(Activity::kWait, began, ended, 0,
+                                    static_cast<std::uint32_t>(i));
+    }
     sum += costs_[i];
     busy += seconds_[i];
     if (on_part) on_part(parts_[i]);
@@ -184,10 +192,22 @@ std::string OverlappedAveraging::findings() const {
   text += fmt::format("overlap     {} layers in {} bucket{}, the largest of {}", layers_.size(),
                       parts_.size(), parts_.size() == 1 ? "" : "s", format_size(largest));
   if (alpha_ > 0) {
-    text += fmt::format("; an average takes {} and {:.3g} ns a byte",
-                        trim(format_seconds(alpha_)), 1e9 * beta_);
+    text += fmt::format("; an average takes {} and {:.3g} ns a byte", trim(format_seconds(alpha_)),
+                        1e9 * beta_);
   }
   return text;
+}
+
+std::vector<std::string> OverlappedAveraging::bucket_names() const {
+  std::vector<std::string> names;
+  std::size_t done = 0;
+  for (const std::size_t end : ends_) {
+    const std::string& last = layers_[layers_.size() - 1 - done].name;
+    const std::string& first = layers_[layers_.size() - end].name;
+    names.push_back(end - done == 1 ? last : last + " … " + first);
+    done = end;
+  }
+  return names;
 }
 
 void OverlappedAveraging::state(StateVisitor& visitor) {

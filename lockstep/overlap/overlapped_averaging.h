@@ -10,6 +10,7 @@
 #include <memory>
 #include <optional>
 
+#include "lockstep/base/timeline.h"
 #include "lockstep/overlap/bucketing.h"
 #include "lockstep/overlap/lane.h"
 #include "lockstep/sync/compressed_mean.h"
@@ -24,6 +25,7 @@ class OverlappedAveraging : public Averaging {
     const CompressionPlan* compression = nullptr;
     std::span<const Layer> layers;
     std::uint64_t seed = 1;
+    RankTimeline* timeline = nullptr;
   };
 
   OverlappedAveraging(std::unique_ptr<Averaging> others, std::unique_ptr<Bucketing> bucketing,
@@ -50,7 +52,8 @@ class OverlappedAveraging : public Averaging {
   void state(StateVisitor& visitor) override;
   std::string findings() const override;
 
-  const std::vector<Range>& buckets() const { return parts_; }
+  // "fc.weight … stage2.conv.weight": the layers of each, in the order in which they leave.
+  std::vector<std::string> bucket_names() const;
 
  protected:
   AverageCost run(Group& group, std::span<float> values, Content content) override;

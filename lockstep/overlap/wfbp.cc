@@ -17,10 +17,10 @@ class Wfbp : public Bucketing {
   }
 };
 
-const Registration<Bucketing> kWfbp{"wfbp",
-                                    "Every layer's gradient leaves as soon as it is there.",
-                                    {},
-                                    [](const Options&) { return std::make_unique<Wfbp>(); }};
+const Registration<Bucketing> kWfbp{
+    "wfbp", "Every layer's gradient leaves as soon as it is there.", {}, [](const Options&) {
+      return std::make_unique<Wfbp>();
+    }};
 
 }  // namespace
 }  // namespace lockstep

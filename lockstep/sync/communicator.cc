@@ -17,15 +17,30 @@ Traffic& Traffic::operator+=(const Traffic& other) {
   encoding += other.encoding;
   decoding += other.decoding;
   hidden += other.hidden;
+  blocked += other.blocked;
   return *this;
 }
 
-void Communicator::record(std::size_t n, const std::function<void()>& action) {
+void Communicator::average(std::span<float> values, Content content, const OnPart& on_part) {
   const double began = group_.transport().now();
-  action();
-  AverageCost cost = averaging_.cost(group_, n);
-  cost.blocked = group_.transport().now() - began;
+  const AverageCost cost = averaging_.average(group_, values, content, on_part);
   count(cost);
+  // What a companion does is noted bucket by bucket.
+  if (track_ != nullptr && !cost.beside) {
+    track_->add(Activity::kAverage, began, began + cost.blocked, cost.sent);
+  }
+}
+
+void Communicator::record(std::size_t n, const std::function<double()>& action) {
+  const double began = group_.transport().now();
+  const double working = action();
+  const double ended = group_.transport().now();
+  AverageCost cost = averaging_.cost(group_, n);
+  cost.blocked = ended - began - working;
+  count(cost);
+  if (track_ == nullptr) return;
+  track_->add(Activity::kAverage, began, began + cost.blocked, cost.sent);
+  track_->add(Activity::kUpdate, began + cost.blocked, ended);
 }
 
 void Communicator::count(const AverageCost& cost) {
@@ -38,11 +53,13 @@ void Communicator::count(const AverageCost& cost) {
   traffic_.encoding += cost.encoding;
   traffic_.decoding += cost.decoding;
   traffic_.hidden += cost.hidden;
+  traffic_.blocked += cost.blocked;
 }
 
 Communicator& Communicator::part(const std::vector<int>& members) {
   auto& part = parts_[members];
   if (!part) part = std::make_unique<Communicator>(group_.part(members), averaging_);
+  part->track_ = track_;
   return *part;
 }
 

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "lockstep/base/timeline.h"
 #include "lockstep/sync/averaging.h"
 
 namespace lockstep {
@@ -22,6 +23,7 @@ struct Traffic {
   std::uint64_t plain = 0;               // bytes that would have been sent without compression
   double encoding = 0, decoding = 0;     // seconds
   double hidden = 0;                     // seconds of averages while the worker computed
+  double blocked = 0;                    // seconds within averages, settled or not
 
   Traffic& operator+=(const Traffic& other);
 };
@@ -32,23 +34,27 @@ class Communicator {
 
   // Collective. The mean over the members, the same bits on all of them. What is said about the
   // content lets it be compressed.
-  void average(std::span<float> values, Content content = Content::kOther) {
-    count(averaging_.average(group_, values, content, {}));
-  }
-  // The same; calls on_part for every part of the vector that has its average.
-  void average(std::span<float> values, Content content, const OnPart& on_part) {
-    count(averaging_.average(group_, values, content, on_part));
-  }
+  // Calls on_part for every part of the vector that has its average.
+  void average(std::span<float> values, Content content = Content::kOther,
+               const OnPart& on_part = {});
   // All members hold this model now, without having averaged it: what differences count from.
   void know(std::span<const float> model) { averaging_.know(group_, model); }
-  // The same account for an average that is made by `action`, over vectors of n floats.
-  void record(std::size_t n, const std::function<void()>& action);
+  // The same account for an average that is made by `action`, over vectors of n floats, if it
+  // returns the seconds that it did something else.
+  void record(std::size_t n, const std::function<double()>& action);
   // The communicator of some of the members, by their indices here; made once and kept.
   Communicator& part(const std::vector<int>& members);
 
   Group& group() { return group_; }
   int size() const { return group_.size(); }
   int index() const { return group_.index(); }
+
+  // Notes what it does, and what is done with it, there.
+  void note_on(TimelineTrack* track) { track_ = track; }
+  // The optimizer at work between two moments.
+  void note_update(double begin, double end) {
+    if (track_ != nullptr) track_->add(Activity::kUpdate, begin, end);
+  }
 
   // What strategies that send messages of their own add to the account.
   Traffic& account() { return traffic_; }
@@ -64,6 +70,7 @@ class Communicator {
 
   Group& group_;
   Averaging& averaging_;
+  TimelineTrack* track_ = nullptr;
   Traffic traffic_;
   std::vector<double> durations_;  // of averages not settled yet
   std::map<std::vector<int>, std::unique_ptr<Communicator>> parts_;

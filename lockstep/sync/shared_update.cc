@@ -29,13 +29,15 @@ std::unique_ptr<SharedUpdate> SharedUpdate::begin(Group& group, Replica& replica
   replica.use_params(first);
   replica.apply_update();
   const ShardMap map(replica.layers(), group.size(), optimizer.whole_layers());
-  return std::unique_ptr<SharedUpdate>(new SharedUpdate(*space, map.range(group.index())));
+  return std::unique_ptr<SharedUpdate>(
+      new SharedUpdate(group.transport(), *space, map.range(group.index())));
 }
 
-void SharedUpdate::step(std::int64_t index, const Rates& rates, Replica& replica,
-                        Optimizer& optimizer) {
+double SharedUpdate::step(std::int64_t index, const Rates& rates, Replica& replica,
+                          Optimizer& optimizer) {
   const auto grads = replica.grads();
   space_.meet({grads.data(), grads.size_bytes(), kUpdate});
+  const double began = transport_.now();
   const auto of = [&](int member, Range block) {
     const auto* theirs = static_cast<const float*>(space_.card(member).data);
     return std::span(theirs + block.begin, block.size);
@@ -53,8 +55,10 @@ void SharedUpdate::step(std::int64_t index, const Rates& rates, Replica& replica
     finish(mean, average);
     optimizer.update_part(index, rates, replica.params(), block.begin, average);
   }
+  const double seconds = transport_.now() - began;
   space_.meet({nullptr, grads.size_bytes(), kUpdated});
   replica.apply_update();
+  return seconds;
 }
 
 void SharedUpdate::complete(Optimizer& optimizer) {

@@ -21,14 +21,17 @@ class SharedUpdate {
   static std::unique_ptr<SharedUpdate> begin(Group& group, Replica& replica,
                                              const Optimizer& optimizer);
 
-  // Collective: averages grads() over the members and updates.
-  void step(std::int64_t index, const Rates& rates, Replica& replica, Optimizer& optimizer);
+  // Collective: averages grads() over the members and updates. Returns the seconds that this member
+  // did so, and did not wait.
+  double step(std::int64_t index, const Rates& rates, Replica& replica, Optimizer& optimizer);
   // Collective. Each member's optimizer remembers only its own slice; afterwards all of it.
   void complete(Optimizer& optimizer);
 
  private:
-  SharedUpdate(SharedSpace& space, Range own) : space_(space), own_(own) {}
+  SharedUpdate(Transport& transport, SharedSpace& space, Range own)
+      : transport_(transport), space_(space), own_(own) {}
 
+  Transport& transport_;
   SharedSpace& space_;
   Range own_;
 };

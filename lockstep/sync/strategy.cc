@@ -44,9 +44,11 @@ bool overflowed(Replica& replica) {
 void take_step(SyncStep& step) {
   Replica& replica = step.replica;
   if (overflowed(replica)) return;
+  const double began = step.communicator.group().transport().now();
   step.optimizer.update(step.index, step.rates, replica.params(), replica.grads(), 0,
                         replica.layers().size());
   replica.apply_update();
+  step.communicator.note_update(began, step.communicator.group().transport().now());
 }
 
 void average_and_step(SyncStep& step, Communicator& members) {
@@ -56,10 +58,13 @@ void average_and_step(SyncStep& step, Communicator& members) {
     members.average(grads, Content::kChange);
     return take_step(step);
   }
+  Transport& transport = members.group().transport();
   step.optimizer.update_part(step.index, step.rates, replica.params(), 0, {});  // it counts for all
   members.average(grads, Content::kChange, [&](Range part) {
+    const double began = transport.now();
     step.optimizer.update_part(step.index, step.rates, replica.params(), part.begin,
                                slice(grads, part));
+    members.note_update(began, transport.now());
   });
   replica.apply_update();
 }

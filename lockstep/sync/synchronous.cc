@@ -33,7 +33,7 @@ class Synchronous : public SyncStrategy {
     // The average is the same everywhere, so everybody does the same.
     if (!shared_) return average_and_step(step, step.communicator);
     step.communicator.record(step.replica.grads().size(), [&] {
-      shared_->step(step.index, step.rates, step.replica, step.optimizer);
+      return shared_->step(step.index, step.rates, step.replica, step.optimizer);
     });
   }
   void finish(SyncStep&) override {}

@@ -85,6 +85,7 @@ OptionSet train_options() {
   options.integer("patience", 0, "stop after this many validations without gain; 0: never")
       .at_least(0);
   options.real("least_gain", 0, "gain in accuracy that counts for patience").at_least(0);
+  options.flag("timeline", false, "write what every worker did when to timeline.json");
   options.flag("prefetch", true, "make the next batch while the step computes");
   return options;
 }

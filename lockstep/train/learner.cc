@@ -25,6 +25,12 @@ std::unique_ptr<AllReduce> make_all_reduce(const Config& config) {
   return Registry<AllReduce>::instance().make(section.component(), section.options());
 }
 
+std::unique_ptr<RankTimeline> make_timeline(const Job& job) {
+  constexpr std::size_t kMostEvents = 20000;  // of a track, about 3 MB as JSON
+  if (!job.config().at("train").own().flag("timeline")) return nullptr;
+  return std::make_unique<RankTimeline>(kMostEvents);
+}
+
 Arrivals inbox_of(const Job& job, int rank) {
   if (!job.replay() || job.has_server()) return {};
   return Arrivals(job.replay()->at(static_cast<std::size_t>(rank)));
@@ -35,6 +41,7 @@ Arrivals inbox_of(const Job& job, int rank) {
 Learner::Learner(Transport& transport, const Job& job)
     : transport_(transport),
       job_(job),
+      timeline_(make_timeline(job)),
       group_(transport, first_ranks(job.placement().worker_ranks())),
       all_reduce_(make_all_reduce(job.config())),
       replica_(make_replica(transport, job)),
@@ -50,6 +57,7 @@ Learner::Learner(Transport& transport, const Job& job)
   if (job.has_server()) serving_ = std::make_unique<Serving>(transport, job, *replica_, *strategy_);
   averaging_ = make_averaging();
   communicator_ = std::make_unique<Communicator>(group_, *averaging_);
+  if (timeline_) communicator_->note_on(&timeline_->training);
   strategy_->prepare({*replica_, *optimizer_, *communicator_,
                       serving_ ? &serving_->client() : nullptr, inbox_, job.seed(),
                       job.plan().steps(), job.plan().epochs(), job.compression(),
@@ -80,7 +88,7 @@ std::unique_ptr<Averaging> Learner::make_averaging() {
   auto overlapped = std::make_unique<OverlappedAveraging>(
       std::move(averaging), std::move(bucketing),
       OverlappedAveraging::Setup{transport_, *all_reduce_, compression, replica_->layers(),
-                                 job_.seed()});
+                                 job_.seed(), timeline_.get()});
   overlap_ = overlapped.get();
   return overlapped;
 }
@@ -158,24 +166,48 @@ PassResult Learner::learn(std::int64_t step, std::int64_t own, Batch& batch, boo
   SyncStep sync{*replica_, *optimizer_, *communicator_, step, rates, 0, meeting};
   averaging_->begin_step(rates.epoch);
   if (serving_) serving_->client().begin_step(rates.epoch);
-  const double began = transport_.now();
-  const double slowdown = slowdown_of(own);
-  strategy_->before(sync, batch);
-  if (slowdown > 1) transport_.pause((slowdown - 1) * (transport_.now() - began));
   Communicator* const members = overlap_ ? strategy_->gradient_members(step) : nullptr;
   if (members != nullptr && overlap_->wants_times()) {
     overlap_->plan(members->group(), pass_.layer_times(batch));
   }
+  const double began = transport_.now();
+  const double slowdown = slowdown_of(own);
+  strategy_->before(sync, batch);
+  if (slowdown > 1) transport_.pause((slowdown - 1) * (transport_.now() - began));
   const PassResult result = pass_.run(batch, weight_of(step, batch.size()), slowdown,
                                       members != nullptr ? overlap_ : nullptr);
-  ledger_.computing += transport_.now() - began;
+  const double ended = transport_.now();
+  ledger_.computing += ended - began;
+  ledger_.forward += pass_.forward_end() - began;
   ledger_.steps += 1;
+  if (timeline_) {
+    timeline_->training.add(Activity::kForward, began, pass_.forward_end());
+    timeline_->training.add(Activity::kBackward, pass_.forward_end(), ended);
+  }
   check_loss(result.loss, step, rates);
   sync.loss = result.loss;
   sync.samples = batch.size();
+  take_step(sync);
+  return result;
+}
+
+// What a strategy does beside exchanging is to update.
+void Learner::take_step(SyncStep& sync) {
+  const auto exchanging = [this] {
+    const Traffic traffic = communicator_->traffic();
+    return traffic.blocked + traffic.waiting + traffic.communicating;
+  };
+  const double began = transport_.now(), before = exchanging();
   strategy_->step(sync);
   consistent_ = strategy_->consistent_now();
-  return result;
+  ledger_.updating += transport_.now() - began - (exchanging() - before);
+}
+
+void Learner::loaded(std::int64_t step, double began, double ended) {
+  ledger_.loading += ended - began;
+  if (!timeline_) return;
+  timeline_->at_step(step);
+  timeline_->training.add(Activity::kLoad, began, ended);
 }
 
 void Learner::finish(std::int64_t step) {

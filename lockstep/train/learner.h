@@ -38,6 +38,10 @@ class Learner {
   Replica& replica() { return *replica_; }
   Group& group() { return group_; }  // the workers
   const StalenessRecord* staleness() const { return strategy_->staleness(); }
+  // What this rank did when, if the configuration asks for it; else null.
+  RankTimeline* timeline() { return timeline_.get(); }
+  const OverlappedAveraging* overlap() const { return overlap_; }  // null: there is none
+  void loaded(std::int64_t step, double began, double ended);      // the batch of a step
   std::uint64_t bytes_sent() const { return communicator_->traffic().sent; }
   // Collective. Of all sittings; what state() saves is what it was here.
   const WorkerLedger& ledger();
@@ -60,12 +64,14 @@ class Learner {
   std::unique_ptr<Averaging> make_averaging();
   void open_overlap();
   void share_statistics();
+  void take_step(SyncStep& sync);
   void check_loss(double loss, std::int64_t step, const Rates& rates) const;
   float weight_of(std::int64_t step, std::size_t samples) const;
   double slowdown_of(std::int64_t own) const;
 
   Transport& transport_;
   const Job& job_;
+  std::unique_ptr<RankTimeline> timeline_;
   Group group_;
   std::unique_ptr<AllReduce> all_reduce_;
   std::unique_ptr<Group> statistics_group_;

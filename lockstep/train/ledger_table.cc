@@ -27,6 +27,7 @@ struct Column {
 
 constexpr Column kColumns[] = {{"steps", &WorkerLedger::steps, as_count},
                                {"computing", &WorkerLedger::computing, format_seconds},
+                               {"updating", &WorkerLedger::updating, format_seconds},
                                {"waiting", &WorkerLedger::waiting, format_seconds},
                                {"communicating", &WorkerLedger::communicating, format_seconds},
                                {"hidden", &WorkerLedger::hidden, format_seconds},

@@ -21,7 +21,10 @@ void WorkerLedger::add(const Traffic& now, const Traffic& before) {
 
 void WorkerLedger::state(StateVisitor& visitor) {
   visitor.real("steps", steps);
+  visitor.real("loading", loading);
   visitor.real("computing", computing);
+  visitor.real("forward", forward);
+  visitor.real("updating", updating);
   visitor.real("waiting", waiting);
   visitor.real("communicating", communicating);
   visitor.real("sent", sent);

@@ -10,13 +10,16 @@ namespace lockstep {
 // Of one worker rank, over all sittings.
 struct WorkerLedger {
   double steps = 0;
-  double computing = 0;  // seconds
+  double loading = 0;    // seconds, waiting for batches
+  double computing = 0;  // forward and backward
+  double forward = 0;    // of it; 0 where the model cannot tell
+  double updating = 0;   // parameters, by the optimizer or otherwise
   double waiting = 0;
   double communicating = 0;
   double sent = 0, received = 0;  // bytes
   double rounds = 0;
   double encoding = 0, decoding = 0;  // seconds
-  double hidden = 0;                  // seconds of communication beside computing
+  double hidden = 0;                  // of communicating and the two before it, beside computing
   double plain = 0;                   // bytes that would have been sent without compression
 
   void add(const Traffic& now, const Traffic& before);  // what came between

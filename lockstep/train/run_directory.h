@@ -25,6 +25,7 @@ struct RunPaths {
   std::string model() const { return root + "/model.pt"; }
   std::string weights() const { return root + "/weights.npy"; }
   std::string summary() const { return root + "/summary.json"; }
+  std::string timeline() const { return root + "/timeline.json"; }
   std::string log() const { return root + "/log.txt"; }
   std::string lock() const { return root + "/lock"; }
 };

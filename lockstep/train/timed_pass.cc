@@ -13,48 +13,63 @@ constexpr int kMeasuredPasses = 3;
 
 }  // namespace
 
+TimedPass::TimedPass(Transport& transport, Replica& replica)
+    : transport_(transport),
+      replica_(replica),
+      on_layer_([this](std::size_t index) { on_layer(index); }) {}
+
 PassResult TimedPass::run(const Batch& batch, float weight, double slowdown,
                           OverlappedAveraging* overlap) {
-  if (overlap != nullptr && transport_.simulated()) {
-    return run_replayed(batch, weight, slowdown, *overlap);
-  }
-  double last = transport_.now();
-  // A slow worker is slow all the way, not only at its end.
-  const auto slow_down = [&] {
-    if (slowdown <= 1) return;
-    transport_.pause((slowdown - 1) * (transport_.now() - last));
-    last = transport_.now();
-  };
-  LayerReady on_layer;
-  if (overlap != nullptr) {
-    overlap->begin(replica_.grads());
-    on_layer = [&](std::size_t index) {
-      slow_down();
-      overlap->ready(index);
-    };
-  }
-  const PassResult result = replica_.forward_backward(batch, weight, on_layer);
-  transport_.charge(replica_.modelled_seconds() * static_cast<double>(batch.size()));
-  slow_down();
+  overlap_ = overlap;
+  slowdown_ = slowdown;
+  last_ = forward_end_ = transport_.now();
+  if (overlap != nullptr) overlap->begin(replica_.grads());
+  if (transport_.simulated()) return run_replayed(batch, weight);
+  const PassResult result = replica_.forward_backward(batch, weight, on_layer_);
+  charge(replica_.modelled_seconds() * static_cast<double>(batch.size()));
   return result;
 }
 
-PassResult TimedPass::run_replayed(const Batch& batch, float weight, double slowdown,
-                                   OverlappedAveraging& overlap) {
+void TimedPass::on_layer(std::size_t index) {
+  slow_down();
+  if (index == kForwardOver) {
+    forward_end_ = transport_.now();
+  } else if (overlap_ != nullptr) {
+    overlap_->ready(index);
+  }
+}
+
+void TimedPass::charge(double seconds) {
+  transport_.charge(seconds);
+  slow_down();
+}
+
+// A slow worker is slow all the way, not only at its end.
+void TimedPass::slow_down() {
+  if (slowdown_ <= 1) return;
+  transport_.pause((slowdown_ - 1) * (transport_.now() - last_));
+  last_ = transport_.now();
+}
+
+PassResult TimedPass::run_replayed(const Batch& batch, float weight) {
   std::vector<std::size_t> order;
-  const PassResult result =
-      replica_.forward_backward(batch, weight, [&](std::size_t index) { order.push_back(index); });
-  const auto take = [&](double seconds) {
-    const double began = transport_.now();
-    transport_.charge(seconds * static_cast<double>(batch.size()));
-    if (slowdown > 1) transport_.pause((slowdown - 1) * (transport_.now() - began));
-  };
+  const PassResult result = replica_.forward_backward(batch, weight, [&](std::size_t index) {
+    if (index != kForwardOver) order.push_back(index);
+  });
+  const auto samples = static_cast<double>(batch.size());
+  const double whole = replica_.modelled_seconds();
+  if (overlap_ == nullptr) {  // layer by layer would take long to simulate
+    charge(whole / 3 * samples);
+    forward_end_ = transport_.now();
+    charge(whole * 2 / 3 * samples);
+    return result;
+  }
   const std::vector<double> backward = modelled_backward();
-  take(replica_.modelled_seconds() - std::accumulate(backward.begin(), backward.end(), 0.0));
-  overlap.begin(replica_.grads());
+  charge((whole - std::accumulate(backward.begin(), backward.end(), 0.0)) * samples);
+  forward_end_ = transport_.now();
   for (const std::size_t index : order) {
-    take(backward[index]);
-    overlap.ready(index);
+    charge(backward[index] * samples);
+    overlap_->ready(index);
   }
   return result;
 }
@@ -90,6 +105,7 @@ std::vector<double> TimedPass::layer_times(const Batch& batch) {
   for (int pass = 0; pass <= kMeasuredPasses; ++pass) {
     double first = -1;
     replica_.forward_backward(batch, 1, [&](std::size_t index) {
+      if (index == kForwardOver) return;
       const double now = transport_.now();
       if (first < 0) first = now;
       if (pass > 0) times[index].push_back(now - first);  // the first one is slow

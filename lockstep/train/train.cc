@@ -48,11 +48,15 @@ Json to_json(const std::vector<WorkerLedger>& ledgers) {
   for (const WorkerLedger& one : ledgers) {
     const auto whole = [](double value) { return static_cast<std::int64_t>(value); };
     list.push_back({{"steps", whole(one.steps)},
+                    {"loading", one.loading},
                     {"computing", one.computing},
+                    {"forward", one.forward},
+                    {"updating", one.updating},
                     {"waiting", one.waiting},
                     {"communicating", one.communicating},
                     {"encoding", one.encoding},
                     {"decoding", one.decoding},
+                    {"hidden", one.hidden},
                     {"bytes_sent", whole(one.sent)},
                     {"bytes_uncompressed", whole(one.plain)},
                     {"bytes_received", whole(one.received)},

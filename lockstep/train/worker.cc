@@ -9,6 +9,7 @@
 #include "lockstep/train/interrupt.h"
 #include "lockstep/train/ledgers.h"
 #include "lockstep/train/start_line.h"
+#include "lockstep/train/trace_file.h"
 
 namespace lockstep {
 
@@ -38,7 +39,10 @@ TrainResult Worker::run() {
     while (standing_.step < total && !result.interrupted && !result.stopped_early) {
       const Turn turn = learner_.next(standing_.step, next_meeting());
       if (turn.trains) {
-        learn(turn.step, batches.take(turn, own_steps_));
+        const double began = transport_.now();
+        Batch& batch = batches.take(turn, own_steps_);
+        learner_.loaded(turn.step, began, transport_.now());
+        learn(turn.step, batch);
       } else {
         standing_.step = turn.step;
         standing_.epoch = job_.plan().at(turn.step).epochs;
@@ -54,6 +58,7 @@ TrainResult Worker::run() {
   }
   if (!result.interrupted) finish(result);
   take_stock(result);
+  write_timeline();
   rest(RestFor::kEnd);
   // Who asked for an early meeting is not told apart in the record, so it cannot be repeated.
   const bool whole = wants_arrivals(job_) && !anybody_interrupted(learner_.group());
@@ -130,11 +135,25 @@ void Worker::report_training() {
   }
 }
 
+void Worker::write_timeline() {
+  RankTimeline* const timeline = learner_.timeline();
+  if (timeline == nullptr) return;
+  const auto all = gather_timelines(learner_.group(), *timeline);
+  if (transport_.rank() != 0) return;
+  std::vector<std::string> buckets;
+  if (learner_.overlap() != nullptr) buckets = learner_.overlap()->bucket_names();
+  write_trace(paths_.timeline(), all, {job_.placement(), began_, std::move(buckets)});
+}
+
 Tallies Worker::validate() {
   const auto& samples = job_.split().validation;
   validated_ = standing_.step;
   if (samples.empty()) return {};
+  const double began = transport_.now();
   const Tallies tallies = learner_.validate(samples);
+  if (learner_.timeline() != nullptr) {
+    learner_.timeline()->training.add(Activity::kValidate, began, transport_.now());
+  }
   early_stopping_.record(tallies.accuracy());
   if (reporter_ != nullptr) reporter_->validated(standing_, tallies, "validation");
   return tallies;

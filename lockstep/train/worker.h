@@ -57,6 +57,7 @@ class Worker {
   void save_model(const std::string& path);
   void finish(TrainResult& result);
   void take_stock(TrainResult& result);
+  void write_timeline();
   void state(StateVisitor& visitor);
 
   Transport& transport_;

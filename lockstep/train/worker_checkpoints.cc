@@ -42,6 +42,7 @@ std::vector<std::string> Worker::resume() {
 }
 
 void Worker::save_checkpoint() {
+  const double began = transport_.now();
   saved_ = standing_.step;
   rest(RestFor::kSaving);
   learner_.ledger();  // settled, so that nothing is lost
@@ -51,6 +52,9 @@ void Worker::save_checkpoint() {
       everyone_, paths_.checkpoints(), meta, [this](StateVisitor& visitor) { state(visitor); },
       keep);
   learner_.start_server();
+  if (learner_.timeline() != nullptr) {
+    learner_.timeline()->training.add(Activity::kSave, began, transport_.now());
+  }
 }
 
 // While the server rests, who came when is written down.

@@ -18,8 +18,11 @@ class LayeredQuadratic : public QuadraticReplica {
     const std::size_t cuts[] = {0, 3, 4, 11, 19, 30, kSize};
     for (std::size_t i = 0; i + 1 < std::size(cuts); ++i) {
       const std::size_t size = cuts[i + 1] - cuts[i];
-      layers_.push_back({"layer" + std::to_string(i), cuts[i], size,
-                         {static_cast<std::int64_t>(size)}, LayerKind::kWeight});
+      layers_.push_back({"layer" + std::to_string(i),
+                         cuts[i],
+                         size,
+                         {static_cast<std::int64_t>(size)},
+                         LayerKind::kWeight});
     }
   }
 

@@ -19,10 +19,10 @@ Settings with(Settings settings, const Settings& more) {
 Job job_of(const Settings& settings, int workers, Finishing finishing = Finishing::kLastFirst) {
   Config config;
   config.set({"model.name=fake", "train.local_batch=4", "train.epochs=4", "data.validation=0",
-              "cluster.merge=1", "optim.lr=0.1",
-              "cluster.workers=" + std::to_string(workers)});
+              "cluster.merge=1", "optim.lr=0.1", "cluster.workers=" + std::to_string(workers)});
   config.set(settings);
-  return Job(config, {numbered_samples(101), std::make_shared<LayeredQuadraticModel>(finishing)}, 0);
+  return Job(config, {numbered_samples(101), std::make_shared<LayeredQuadraticModel>(finishing)},
+             0);
 }
 
 std::vector<Weights> train(const Settings& settings, int workers,
@@ -147,10 +147,16 @@ TEST(OverlappedTraining, NeverHangsUnderRandomDelays) {
 TEST(OverlappedTraining, IsRefusedWhereThereIsNothingToHide) {
   using testing::HasSubstr;
   using testing::ThrowsMessage;
-  EXPECT_THAT([] { job_of({"overlap.name=wfbp", "sync.name=local"}, 2); },
-              ThrowsMessage<ConfigError>(HasSubstr("averages of gradients")));
-  EXPECT_THAT([] { job_of({"overlap.name=wfbp", "aggregate.via=server"}, 2); },
-              ThrowsMessage<ConfigError>(HasSubstr("among themselves")));
+  EXPECT_THAT(
+      [] {
+        job_of({"overlap.name=wfbp", "sync.name=local"}, 2);
+      },
+      ThrowsMessage<ConfigError>(HasSubstr("averages of gradients")));
+  EXPECT_THAT(
+      [] {
+        job_of({"overlap.name=wfbp", "aggregate.via=server"}, 2);
+      },
+      ThrowsMessage<ConfigError>(HasSubstr("among themselves")));
   EXPECT_THAT([] { job_of({"overlap.name=mgwfbp"}, 2); },
               ThrowsMessage<ConfigError>(HasSubstr("mg-wfbp")));
 }

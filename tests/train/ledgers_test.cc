@@ -108,15 +108,17 @@ TEST(Ledgers, SurviveAResume) {
 TEST(LedgerTable, HasARowAWorker) {
   const std::vector<WorkerLedger> ledgers{{.steps = 18,
                                            .computing = 1.5,
+                                           .updating = 3e-6,
                                            .waiting = 0.25,
                                            .sent = 2048,
                                            .received = 1024,
                                            .rounds = 36},
                                           {.steps = 17, .communicating = 0.002}};
-  EXPECT_EQ(ledger_table(ledgers, {.workers = 2}),
-            "worker  steps  computing    waiting  communicating  sent  received  rounds\n"
-            "0          18     1.50 s  250.00 ms         0.0 us    2K        1K      36\n"
-            "1          17     0.0 us     0.0 us        2.00 ms     0         0       0\n");
+  EXPECT_EQ(
+      ledger_table(ledgers, {.workers = 2}),
+      "worker  steps  computing  updating    waiting  communicating  sent  received  rounds\n"
+      "0          18     1.50 s    3.0 us  250.00 ms         0.0 us    2K        1K      36\n"
+      "1          17     0.0 us    0.0 us     0.0 us        2.00 ms     0         0       0\n");
   EXPECT_THAT(ledger_table(ledgers, {.workers = 8, .merge = 4}),
               AllOf(HasSubstr("\n0-3 "), HasSubstr("\n4-7 ")));
 }
