@@ -9,13 +9,13 @@
 namespace lockstep {
 
 enum class Activity : std::uint32_t {
-  kLoad,      // waiting for the batch
+  kLoad,  // waiting for the batch
   kForward,
   kBackward,
-  kAverage,   // the whole of an average
-  kWait,      // for a bucket that the lane averages
-  kUpdate,    // of parameters, by the optimizer
-  kBucket,    // an average on the lane; `part` says which
+  kAverage,  // the whole of an average
+  kWait,     // for a bucket that the lane averages
+  kUpdate,   // of parameters, by the optimizer
+  kBucket,   // an average on the lane; `part` says which
   kValidate,
   kSave,
 };

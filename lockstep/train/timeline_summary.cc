@@ -149,7 +149,8 @@ std::string timeline_summary(const RunPaths& run) {
   }
   if (std::filesystem::exists(run.timeline())) {
     text += longest_waits(run.timeline());
-    text += fmt::format("timeline    {}: open it in Perfetto or chrome://tracing\n", run.timeline());
+    text +=
+        fmt::format("timeline    {}: open it in Perfetto or chrome://tracing\n", run.timeline());
   } else {
     text += "timeline    none; the longest waits are known after lockstep train --timeline\n";
   }

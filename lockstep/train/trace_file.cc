@@ -94,7 +94,8 @@ void write_trace(const std::string& path, const std::vector<GatheredTimeline>& t
     for (int track = 0; track < 2; ++track) {
       if (tracks[track]->empty()) continue;
       text += fmt::format(
-          ",\n{{\"ph\":\"M\",\"pid\":{},\"tid\":{},\"name\":\"thread_name\",\"args\":{{\"name\":\"{}"
+          ",\n{{\"ph\":\"M\",\"pid\":{},\"tid\":{},\"name\":\"thread_name\",\"args\":{{\"name\":\"{"
+          "}"
           "\"}}}}",
           rank, track, kTracks[track]);
       append(text, *tracks[track], rank, track, about);
@@ -114,7 +115,8 @@ std::vector<TracedEvent> read_trace(const std::string& path) {
       const double begin = item.at("ts"), seconds = item.at("dur");
       if (rank < 0 || rank > static_cast<std::int64_t>(kMostRanks) || !std::isfinite(begin) ||
           !std::isfinite(seconds)) {
-        throw DataError("{} is not a timeline: it has an event of rank {} at {}", path, rank, begin);
+        throw DataError("{} is not a timeline: it has an event of rank {} at {}", path, rank,
+                        begin);
       }
       events.push_back({static_cast<int>(rank), track == 1, item.at("name"), begin / 1e6,
                         seconds / 1e6, args.at("step"), args.value("bytes", std::int64_t{0})});

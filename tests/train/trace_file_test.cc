@@ -85,10 +85,10 @@ TEST_F(TraceFile, IsSummedUpInWords) {
               ThrowsMessage<ConfigError>(HasSubstr("not finished")));
   const std::string worker =
       "\"steps\":10,\"loading\":1,\"forward\":2,\"updating\":1,\"encoding\":0,\"decoding\":0";
-  write("summary.json",
-        "{\"workers\":2,\"steps\":10,\"seconds\":12,\"by_worker\":[{" + worker +
-            ",\"computing\":6,\"waiting\":1,\"communicating\":1,\"hidden\":6},{" + worker +
-            ",\"computing\":7,\"waiting\":0,\"communicating\":1,\"hidden\":7}]}");
+  write("summary.json", "{\"workers\":2,\"steps\":10,\"seconds\":12,\"by_worker\":[{" + worker +
+                            ",\"computing\":6,\"waiting\":1,\"communicating\":1,\"hidden\":6},{" +
+                            worker +
+                            ",\"computing\":7,\"waiting\":0,\"communicating\":1,\"hidden\":7}]}");
   EXPECT_THAT(timeline_summary(run()),
               AllOf(HasSubstr("2 workers, 10 steps"), HasSubstr("backward"), HasSubstr("81 %"),
                     HasSubstr("rank 1"), HasSubstr("train --timeline")));
