@@ -51,7 +51,9 @@ void print_closing(const TrainResult& result, const std::string& directory) {
   if (const std::string line = staleness_line(result.staleness); !line.empty()) {
     std::cout << line << "\n";
   }
-  if (!result.compression.empty()) std::cout << result.compression << "\n";
+  for (const std::string& line : {result.compression, result.overlap}) {
+    if (!line.empty()) std::cout << line << "\n";
+  }
   std::cout << "\n" << ledger_table(result.ledgers, result.placement) << "\n";
   std::cout << fmt::format(
       "Results are in {}: model.pt, weights.npy, metrics.jsonl, summary.json\n", directory);

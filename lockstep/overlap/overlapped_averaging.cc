@@ -20,6 +20,9 @@ constexpr std::uint32_t kMeasure = 1u << 31;  // a job that is no bucket
 constexpr std::size_t kSmall = 256, kLarge = 64 * 1024;  // floats
 constexpr int kRepeats = 5;
 
+// Of backward's time. A lane takes some itself: what saves less is not worth it.
+constexpr double kLeastGain = 0.03;
+
 }  // namespace
 
 OverlappedAveraging::OverlappedAveraging(std::unique_ptr<Averaging> others,
@@ -59,6 +62,7 @@ void OverlappedAveraging::use(const Buckets& buckets) {
   const auto size = static_cast<int>(members_.size());
   const int rank = setup_.transport.rank();
   const auto index = static_cast<int>(std::ranges::find(members_, rank) - members_.begin());
+  if (!beside()) return;
   for (const Range& part : parts_) {
     if (setup_.compression != nullptr) {
       means_.emplace_back(*setup_.compression, cut_layers(layers_, part.begin, part.end()),
@@ -88,7 +92,9 @@ void OverlappedAveraging::plan(Group& group, std::span<const double> ready) {
     latest = std::max(latest, static_cast<double>(times[i] - first));
     profile.ready.push_back(latest);
   }
-  use(bucketing_->plan(profile));
+  const Buckets best = bucketing_->plan(profile), all{layers_.size()};
+  const double gain = predicted_end(profile, all) - predicted_end(profile, best);
+  use(gain > kLeastGain * latest ? best : all);
 }
 
 void OverlappedAveraging::measure(Group& group) {
@@ -120,7 +126,8 @@ void OverlappedAveraging::begin_step(double epoch) {
 }
 
 void OverlappedAveraging::begin(std::span<float> grads) {
-  LOCKSTEP_CHECK(lane_ && lane_->idle() && !wants_times(), "the lane is not ready for a pass");
+  if (!beside()) return;
+  LOCKSTEP_CHECK(lane_ && lane_->idle(), "the lane is not ready for a pass");
   grads_ = grads;
   given_ = 0;
   std::ranges::fill(missing_, std::size_t{0});
@@ -128,6 +135,7 @@ void OverlappedAveraging::begin(std::span<float> grads) {
 }
 
 void OverlappedAveraging::ready(std::size_t index) {
+  if (!beside()) return;
   std::size_t& missing = missing_[bucket_of_[index]];
   LOCKSTEP_CHECK(missing > 0, "layer {} was finished twice", index);
   --missing;
@@ -160,7 +168,8 @@ AverageCost OverlappedAveraging::run(Group& group, std::span<float> values, Cont
 
 AverageCost OverlappedAveraging::average(Group& group, std::span<float> values, Content content,
                                          const OnPart& on_part) {
-  const bool under_way = content == Content::kChange && values.data() == grads_.data();
+  const bool under_way =
+      content == Content::kChange && !grads_.empty() && values.data() == grads_.data();
   if (!under_way) return others_->average(group, values, content, on_part);
   LOCKSTEP_CHECK(given_ == parts_.size(), "{} of {} buckets are ready", given_, parts_.size());
   AverageCost sum{.beside = true};
@@ -183,14 +192,12 @@ AverageCost OverlappedAveraging::average(Group& group, std::span<float> values, 
   return sum;
 }
 
-std::string OverlappedAveraging::findings() const {
-  std::string text = others_->findings();
-  if (parts_.empty()) return text;
-  if (!text.empty()) text += "\n";
+std::string OverlappedAveraging::describe_buckets() const {
+  if (!beside()) return "one bucket: there is not enough to hide";
   std::size_t largest = 0;
   for (const Range& part : parts_) largest = std::max(largest, part.size * sizeof(float));
-  text += fmt::format("overlap     {} layers in {} bucket{}, the largest of {}", layers_.size(),
-                      parts_.size(), parts_.size() == 1 ? "" : "s", format_size(largest));
+  std::string text = fmt::format("{} layers in {} buckets, the largest of {}", layers_.size(),
+                                 parts_.size(), format_size(largest));
   if (alpha_ > 0) {
     text += fmt::format("; an average takes {} and {:.3g} ns a byte", trim(format_seconds(alpha_)),
                         1e9 * beta_);

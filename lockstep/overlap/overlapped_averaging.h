@@ -50,7 +50,9 @@ class OverlappedAveraging : public Averaging {
   void know(Group& group, std::span<const float> model) override { others_->know(group, model); }
   void begin_step(double epoch) override;
   void state(StateVisitor& visitor) override;
-  std::string findings() const override;
+  std::string findings() const override { return others_->findings(); }
+  // As a user reads it, once there is a plan.
+  std::string describe_buckets() const;
 
   // "fc.weight … stage2.conv.weight": the layers of each, in the order in which they leave.
   std::vector<std::string> bucket_names() const;
@@ -59,6 +61,8 @@ class OverlappedAveraging : public Averaging {
   AverageCost run(Group& group, std::span<float> values, Content content) override;
 
  private:
+  // One bucket is ready when backward is over, and then a lane would only be a detour.
+  bool beside() const { return parts_.size() > 1; }
   void use(const Buckets& buckets);
   void work(Group& group, std::uint32_t job);
   void measure(Group& group);

@@ -61,8 +61,7 @@ Learner::Learner(Transport& transport, const Job& job)
   strategy_->prepare({*replica_, *optimizer_, *communicator_,
                       serving_ ? &serving_->client() : nullptr, inbox_, job.seed(),
                       job.plan().steps(), job.plan().epochs(), job.compression(),
-                      !serving_ && job.compression() == nullptr && overlap_ == nullptr &&
-                          job.config().at("aggregate").component() == "native"});
+                      overlap_ == nullptr && updates_together()});
   open_overlap();
 }
 
@@ -85,12 +84,21 @@ std::unique_ptr<Averaging> Learner::make_averaging() {
   }
   auto bucketing = job_.make_bucketing();
   if (!bucketing->overlaps() || group_.size() == 1) return averaging;
+  // Where workers reach each other's memory there is nothing to hide, and a better way to update.
+  if (bucketing->measures() && updates_together()) return averaging;
   auto overlapped = std::make_unique<OverlappedAveraging>(
       std::move(averaging), std::move(bucketing),
       OverlappedAveraging::Setup{transport_, *all_reduce_, compression, replica_->layers(),
                                  job_.seed(), timeline_.get()});
   overlap_ = overlapped.get();
   return overlapped;
+}
+
+bool Learner::updates_together() {
+  if (group_.size() == 1 || serving_ || job_.compression() != nullptr) return false;
+  if (job_.config().at("aggregate").component() != "native") return false;
+  const SharedSpace* const space = group_.shared();
+  return space != nullptr && space->direct();
 }
 
 void Learner::open_overlap() {
@@ -251,6 +259,22 @@ std::vector<std::string> Learner::remarks() const {
     if (!found.empty()) remarks.push_back(found);
   }
   return remarks;
+}
+
+std::string Learner::overlap_line(const std::vector<WorkerLedger>& ledgers) const {
+  if (!job_.make_bucketing()->overlaps()) return "";
+  if (overlap_ == nullptr) return "overlap     none: workers reach each other's memory, or are one";
+  double hidden = 0, shown = 0;
+  for (const WorkerLedger& one : ledgers) {
+    hidden += one.hidden;
+    shown += one.communicating + one.waiting;
+  }
+  std::string text = "overlap     " + overlap_->describe_buckets();
+  if (hidden + shown > 0) {
+    text += fmt::format("; {:.0f} % of communication was behind backward",
+                        100 * hidden / (hidden + shown));
+  }
+  return text;
 }
 
 void Learner::start_server() {

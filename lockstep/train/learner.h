@@ -40,8 +40,9 @@ class Learner {
   const StalenessRecord* staleness() const { return strategy_->staleness(); }
   // What this rank did when, if the configuration asks for it; else null.
   RankTimeline* timeline() { return timeline_.get(); }
-  const OverlappedAveraging* overlap() const { return overlap_; }  // null: there is none
-  void loaded(std::int64_t step, double began, double ended);      // the batch of a step
+  const OverlappedAveraging* overlap() const { return overlap_; }            // null: there is none
+  std::string overlap_line(const std::vector<WorkerLedger>& ledgers) const;  // for the user
+  void loaded(std::int64_t step, double began, double ended);                // the batch of a step
   std::uint64_t bytes_sent() const { return communicator_->traffic().sent; }
   // Collective. Of all sittings; what state() saves is what it was here.
   const WorkerLedger& ledger();
@@ -63,6 +64,7 @@ class Learner {
  private:
   std::unique_ptr<Averaging> make_averaging();
   void open_overlap();
+  bool updates_together();  // may workers share one copy of the parameters? Collective
   void share_statistics();
   void take_step(SyncStep& sync);
   void check_loss(double loss, std::int64_t step, const Rates& rates) const;

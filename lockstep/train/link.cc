@@ -48,11 +48,16 @@ std::string compression_line(const std::string& compressors,
     all.sent += one.sent;
     all.plain += one.plain;
     all.rounds += one.rounds;
+    all.hidden += one.hidden;
   }
   if (all.steps == 0 || all.sent == 0 || link.rate <= 0) return "";
   const double rest = (all.computing + all.waiting) / all.steps;
-  const double now = rest + (all.communicating + all.encoding + all.decoding) / all.steps;
-  const double plain = rest + (all.plain / link.rate + all.rounds * link.latency) / all.steps;
+  // What a companion does takes no time of a step, and as much of it as now would be hidden.
+  const double coding = all.hidden > 0 ? 0 : all.encoding + all.decoding;
+  const double seen = all.hidden > 0 ? all.communicating / (all.communicating + all.hidden) : 1;
+  const double now = rest + (all.communicating + coding) / all.steps;
+  const double plain =
+      rest + seen * (all.plain / link.rate + all.rounds * link.latency) / all.steps;
   return fmt::format(
       "compression {} sent {:.1f} times less; a step took {}, by the measured link ({}) it would "
       "have taken {} uncompressed{}",

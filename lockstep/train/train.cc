@@ -83,6 +83,7 @@ void write_summary(const std::string& path, const Job& job, const World& world,
                {"validation", to_json(result.validation)},
                {"test", to_json(result.test)}};
   if (!result.compression.empty()) summary["compression"] = result.compression;
+  if (!result.overlap.empty()) summary["overlap"] = result.overlap;
   if (!result.staleness.pushes.empty()) {
     summary["staleness"] = result.staleness.pushes;
     summary["rejected"] = result.staleness.rejected;
@@ -162,7 +163,9 @@ TrainResult train(World& world, const TrainRequest& request) {
   if (reporter) {
     reporter->note(ledger_table(result.ledgers, result.placement) +
                    staleness_line(result.staleness));
-    if (!result.compression.empty()) reporter->note(result.compression);
+    for (const std::string& line : {result.compression, result.overlap}) {
+      if (!line.empty()) reporter->note(line);
+    }
   }
   if (!result.interrupted) write_summary(paths.summary(), job, world, result);
   return result;

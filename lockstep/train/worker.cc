@@ -202,6 +202,7 @@ void Worker::finish(TrainResult& result) {
 
 void Worker::take_stock(TrainResult& result) {
   result.ledgers = gather_ledgers(learner_.group(), learner_.ledger());
+  result.overlap = learner_.overlap_line(result.ledgers);
   if (const StalenessRecord* own = learner_.staleness()) {
     result.staleness = sum_over(learner_.group(), *own);
   }

@@ -19,6 +19,7 @@ struct TrainResult {
   Placement placement;
   std::vector<WorkerLedger> ledgers;  // one a worker rank
   std::string compression;            // what it has saved or cost, in a line; empty: none
+  std::string overlap;                // what it has hidden, in a line; empty: none
   StalenessRecord staleness;          // of all workers' pushes, where there were any
   bool interrupted = false;
   bool stopped_early = false;

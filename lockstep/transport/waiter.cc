@@ -13,6 +13,8 @@ namespace {
 
 constexpr double kNapWithBell = 0.02;  // a failed run is noticed after this
 constexpr double kLongestNap = 1e-3;
+constexpr int kCompanionSpins = 20;
+constexpr int kCompanionYields = 5;
 constexpr int kLooksAtClock = 64;  // yields between two looks at the clock
 
 void nap(double seconds) {
@@ -33,6 +35,10 @@ Patience Patience::usual(int ranks, int cores, double timeout) {
 
 Waiter::Waiter(StatusBoard& board, int rank, int lane, Patience patience)
     : board_(board), line_(board.line(rank, lane)), rank_(rank), patience_(patience) {
+  if (lane > 0) {  // a companion would take the core from its rank, which computes
+    patience_.spins = std::min(patience_.spins, kCompanionSpins);
+    patience_.yields = std::min(patience_.yields, kCompanionYields);
+  }
   line_.start(wall_seconds());
 }
 

@@ -32,7 +32,7 @@ TEST_F(OverlappedTrain, IsTheSameRunOnEveryWorld) {
 TEST_F(OverlappedTrain, TellsWhereTheTimeWent) {
   const Outcome outcome = train("a", "--set overlap.name=wfbp --timeline");
   EXPECT_EQ(outcome.code, 0) << outcome.text;
-  EXPECT_THAT(outcome.text, HasSubstr("overlap     4 layers in 4 buckets"));
+  EXPECT_THAT(outcome.text, HasSubstr("overlap     4 layers in 4 buckets, the largest of 192K; "));
   const auto trace = nlohmann::json::parse(content("a/timeline.json"));
   std::set<std::string> names;
   for (const auto& event : trace.at("traceEvents")) {
