@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """Samples a second of PyTorch DDP (Gloo) on models that Lockstep has too: the peer of
-bench/training_against_ddp and bench/compression_over_a_link. Random data, no loading: the peer's
-best case.
+bench/against_ddp. Random data, no loading: the peer's best case.
 
     python3 bench/ddp.py resnet20|mlp BATCH STEPS [PROCESSES [none|fp16|powersgd]]
 

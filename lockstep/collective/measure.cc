@@ -59,4 +59,17 @@ int usual_repeats(double seconds, double budget, int least, int most) {
   return std::clamp(static_cast<int>(budget / std::max(seconds, 1e-9)), least, most);
 }
 
+AverageTime measure_average(Group& group, const AllReduce& algorithm) {
+  // One size that is all start-up, and one that fills the network but takes no second on a slow
+  // one.
+  constexpr std::size_t kSmall = 256, kLarge = 64 * 1024;  // floats
+  constexpr int kRepeats = 5;
+  const auto seconds = [&](std::size_t n) {
+    return summarise(time_all_reduce(group, algorithm, n, ReduceOp::kMean, kRepeats)).median;
+  };
+  const double small = seconds(kSmall), large = seconds(kLarge);
+  constexpr double kBytes = (kLarge - kSmall) * sizeof(float);
+  return {small, std::max(large - small, 1e-9) / kBytes};
+}
+
 }  // namespace lockstep

@@ -21,6 +21,13 @@ Timing summarise(std::vector<double> seconds);
 std::vector<double> time_all_reduce(Group& group, const AllReduce& algorithm, std::size_t n,
                                     ReduceOp op, int repeats);
 
+// How long an average takes: alpha seconds and beta for every byte of the vector.
+struct AverageTime {
+  double alpha = 0, beta = 0;
+};
+// Collective; the same on all.
+AverageTime measure_average(Group& group, const AllReduce& algorithm);
+
 // The slowest member's samples: element-wise maxima, the same bits on all members.
 std::vector<double> slowest(Group& group, const std::vector<double>& seconds);
 

@@ -61,11 +61,13 @@ Factors factors_of(const Layer& layer, int rank, FilterView view) {
   f.columns = f.piece = layer.size / f.rows;
   if (view == FilterView::kSquare && shape.size() == 4 && shape[2] > 1 && shape[3] > 0) {
     const auto height = static_cast<std::size_t>(shape[2]);
-    if (f.columns % height == 0 && f.rows * height + f.columns / height < f.rows + f.columns) {
+    const auto width = static_cast<std::size_t>(shape[3]);
+    if (f.columns % (height * width) == 0 &&
+        f.rows * height + f.columns / height < f.rows + f.columns) {
       f.rows *= height;
       f.columns /= height;
       f.together = height;
-      f.piece = static_cast<std::size_t>(shape[3]);
+      f.piece = width;
     }
   }
   const std::size_t r = std::min({static_cast<std::size_t>(rank), f.rows, f.columns});

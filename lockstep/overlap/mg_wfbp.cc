@@ -5,8 +5,8 @@
 //
 //   end(j) = min over i < j of  max(end(i), ready(j)) + α + β·bytes(i … j)
 //
-// which is exact, as an earlier end never makes a later one worse. With α = 0 it is wfbp, with a
-// very large α one bucket. Of plans that end together, fewer buckets win.
+// which is exact, as an earlier end never makes a later one worse. With α = 0 it ends when wfbp
+// does, with a very large α one bucket. Of plans that end together, fewer buckets win.
 #include <algorithm>
 #include <limits>
 #include <numeric>

@@ -6,7 +6,7 @@
 
 #include "lockstep/base/error.h"
 #include "lockstep/base/text.h"
-#include "lockstep/collective/measure.h"
+#include "lockstep/overlap/compressed_time.h"
 
 namespace lockstep {
 namespace {
@@ -14,11 +14,6 @@ namespace {
 constexpr Tag kLaneTag = 112;  // and the next one
 constexpr Tag kBucketTag = 114;
 constexpr std::uint32_t kMeasure = 1u << 31;  // a job that is no bucket
-
-// Two sizes: one that is all start-up, and one that fills the network but takes no second on a slow
-// one.
-constexpr std::size_t kSmall = 256, kLarge = 64 * 1024;  // floats
-constexpr int kRepeats = 5;
 
 // Of backward's time. A lane takes some itself: what saves less is not worth it.
 constexpr double kLeastGain = 0.03;
@@ -36,7 +31,10 @@ OverlappedAveraging::~OverlappedAveraging() = default;
 
 void OverlappedAveraging::open(const std::vector<int>& members) {
   members_ = members;
-  if (!bucketing_->measures()) use(bucketing_->plan(profile_of(layers_)));
+  if (!bucketing_->measures()) {
+    use(bucketing_->plan(profile_of(layers_)));
+    if (!beside()) return;
+  }
   lane_ = std::make_unique<Lane>(
       setup_.transport, kLaneTag, std::max<std::size_t>(layers_.size(), 1),
       [this](Transport& beside) -> Lane::Work {
@@ -84,8 +82,8 @@ void OverlappedAveraging::plan(Group& group, std::span<const double> ready) {
   std::vector<float> times(ready.begin(), ready.end());
   setup_.all_reduce.run(group, times, ReduceOp::kMean);
   BackwardProfile profile = profile_of(layers_);
-  profile.alpha = alpha_;
-  profile.beta = effective_beta();
+  profile.alpha = time_.alpha;
+  profile.beta = compressed_beta(time_.beta, setup_.compression, layers_);
   const float first = *std::ranges::min_element(times);
   double latest = 0;  // buckets leave in order, whatever is ready before its turn
   for (std::size_t i = times.size(); i-- > 0;) {
@@ -95,29 +93,7 @@ void OverlappedAveraging::plan(Group& group, std::span<const double> ready) {
   const Buckets best = bucketing_->plan(profile), all{layers_.size()};
   const double gain = predicted_end(profile, all) - predicted_end(profile, best);
   use(gain > kLeastGain * latest ? best : all);
-}
-
-void OverlappedAveraging::measure(Group& group) {
-  const auto seconds = [&](std::size_t n) {
-    return summarise(time_all_reduce(group, setup_.all_reduce, n, ReduceOp::kMean, kRepeats))
-        .median;
-  };
-  alpha_ = seconds(kSmall);
-  beta_ = std::max(0.0, seconds(kLarge) - alpha_) / ((kLarge - kSmall) * sizeof(float));
-}
-
-// Compressed values are fewer, but take time to make and to read.
-double OverlappedAveraging::effective_beta() const {
-  if (setup_.compression == nullptr) return beta_;
-  double plain = 0, sent = 0, work = 0;
-  for (const auto& lane : setup_.compression->lanes(0, layers_)) {
-    const auto compressor = setup_.compression->make(lane, Feedback::kNone);
-    const auto bytes = static_cast<double>(size_of(runs_of(lane.layers)) * sizeof(float));
-    plain += bytes;
-    sent += compressor->expected_bytes({});
-    work += bytes / compressor->speed().encode + bytes / compressor->speed().decode;
-  }
-  return plain > 0 ? beta_ * sent / plain + work / plain : beta_;
+  if (!beside()) lane_.reset();  // nobody will need it
 }
 
 void OverlappedAveraging::begin_step(double epoch) {
@@ -146,7 +122,10 @@ void OverlappedAveraging::ready(std::size_t index) {
 
 // On the companion.
 void OverlappedAveraging::work(Group& group, std::uint32_t job) {
-  if (job == kMeasure) return measure(group);
+  if (job == kMeasure) {
+    time_ = measure_average(group, setup_.all_reduce);
+    return;
+  }
   const double began = group.transport().now();
   const std::span<float> values = slice(grads_, parts_[job]);
   if (means_.empty()) {
@@ -160,10 +139,6 @@ void OverlappedAveraging::work(Group& group, std::uint32_t job) {
   if (setup_.timeline != nullptr) {
     setup_.timeline->lane.add(Activity::kBucket, began, ended, costs_[job].sent, job);
   }
-}
-
-AverageCost OverlappedAveraging::run(Group& group, std::span<float> values, Content content) {
-  return average(group, values, content, {});
 }
 
 AverageCost OverlappedAveraging::average(Group& group, std::span<float> values, Content content,
@@ -193,14 +168,14 @@ AverageCost OverlappedAveraging::average(Group& group, std::span<float> values, 
 }
 
 std::string OverlappedAveraging::describe_buckets() const {
-  if (!beside()) return "one bucket: there is not enough to hide";
+  if (!beside()) return "one bucket, after backward";
   std::size_t largest = 0;
   for (const Range& part : parts_) largest = std::max(largest, part.size * sizeof(float));
   std::string text = fmt::format("{} layers in {} buckets, the largest of {}", layers_.size(),
                                  parts_.size(), format_size(largest));
-  if (alpha_ > 0) {
-    text += fmt::format("; an average takes {} and {:.3g} ns a byte", trim(format_seconds(alpha_)),
-                        1e9 * beta_);
+  if (time_.alpha > 0) {
+    text += fmt::format("; an average takes {} and {:.3g} ns a byte",
+                        trim(format_seconds(time_.alpha)), 1e9 * time_.beta);
   }
   return text;
 }
@@ -217,17 +192,17 @@ std::vector<std::string> OverlappedAveraging::bucket_names() const {
   return names;
 }
 
+void OverlappedAveraging::keep(const Buckets& buckets, std::int64_t members) {
+  if (buckets.empty() || members != static_cast<std::int64_t>(members_.size())) return;
+  const bool rising = std::ranges::adjacent_find(buckets, std::greater_equal<>()) == buckets.end();
+  if (!rising || buckets.front() == 0 || buckets.back() != layers_.size()) {
+    throw DataError("a checkpoint's buckets are not those of this model");
+  }
+  if (buckets != ends_) use(buckets);
+}
+
 void OverlappedAveraging::state(StateVisitor& visitor) {
   others_->state(visitor);
-  Buckets ends = ends_;
-  visit_list(visitor, "buckets", ends);
-  if (ends != ends_) {
-    const bool rising = std::ranges::adjacent_find(ends, std::greater_equal<>()) == ends.end();
-    if (!rising || ends.empty() || ends.front() == 0 || ends.back() != layers_.size()) {
-      throw DataError("a checkpoint's buckets are not those of this model");
-    }
-    use(ends);
-  }
   for (std::size_t i = 0; i < means_.size(); ++i) {
     StateScope scope(visitor, fmt::format("bucket{}", i));
     means_[i].state(scope);

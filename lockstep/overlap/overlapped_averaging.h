@@ -8,9 +8,9 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 
 #include "lockstep/base/timeline.h"
+#include "lockstep/collective/measure.h"
 #include "lockstep/overlap/bucketing.h"
 #include "lockstep/overlap/lane.h"
 #include "lockstep/sync/compressed_mean.h"
@@ -49,6 +49,10 @@ class OverlappedAveraging : public Averaging {
   AverageCost cost(Group& group, std::size_t n) const override { return others_->cost(group, n); }
   void know(Group& group, std::span<const float> model) override { others_->know(group, model); }
   void begin_step(double epoch) override;
+  // What a checkpoint keeps beside state(), and must put back before it: the buckets, and of how
+  // many members. An empty list, or that of another number of members, changes nothing.
+  const Buckets& buckets() const { return ends_; }
+  void keep(const Buckets& buckets, std::int64_t members);
   void state(StateVisitor& visitor) override;
   std::string findings() const override { return others_->findings(); }
   // As a user reads it, once there is a plan.
@@ -57,16 +61,11 @@ class OverlappedAveraging : public Averaging {
   // "fc.weight … stage2.conv.weight": the layers of each, in the order in which they leave.
   std::vector<std::string> bucket_names() const;
 
- protected:
-  AverageCost run(Group& group, std::span<float> values, Content content) override;
-
  private:
   // One bucket is ready when backward is over, and then a lane would only be a detour.
   bool beside() const { return parts_.size() > 1; }
   void use(const Buckets& buckets);
   void work(Group& group, std::uint32_t job);
-  void measure(Group& group);
-  double effective_beta() const;
 
   std::unique_ptr<Averaging> others_;
   std::unique_ptr<Bucketing> bucketing_;
@@ -80,7 +79,7 @@ class OverlappedAveraging : public Averaging {
   std::vector<std::size_t> bucket_of_;   // by layer
   std::vector<CompressedMean> means_;    // by bucket, where [compress] compresses
   std::vector<AverageCost> plain_cost_;  // by bucket, where not
-  double alpha_ = 0, beta_ = 0;          // measured
+  AverageTime time_;                     // measured
 
   // The pass under way.
   std::span<float> grads_;

@@ -14,8 +14,8 @@ AverageCost& AverageCost::operator+=(const AverageCost& other) {
   return *this;
 }
 
-AverageCost Averaging::average(Group& group, std::span<float> values, Content content,
-                               const OnPart& on_part) {
+AverageCost WholeAveraging::average(Group& group, std::span<float> values, Content content,
+                                    const OnPart& on_part) {
   const double began = group.transport().now();
   AverageCost cost = run(group, values, content);
   cost.blocked = group.transport().now() - began;

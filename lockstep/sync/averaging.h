@@ -46,7 +46,7 @@ class Averaging {
   // Collective. The mean over the members, the same bits on all of them. Tells which parts are
   // there, in any order and as soon as they are; all of them make up the vector.
   virtual AverageCost average(Group& group, std::span<float> values, Content content,
-                              const OnPart& on_part);
+                              const OnPart& on_part) = 0;
   // Of an average that is not compressed.
   virtual AverageCost cost(Group& group, std::size_t n) const = 0;
   // All members hold this model now, without having averaged it.
@@ -56,13 +56,19 @@ class Averaging {
   virtual void state(StateVisitor&) {}
   // Whose messages are combined how, as a user reads it; empty if there is nothing to say.
   virtual std::string findings() const { return ""; }
+};
+
+// Those that average the whole vector at once.
+class WholeAveraging : public Averaging {
+ public:
+  AverageCost average(Group& group, std::span<float> values, Content content,
+                      const OnPart& on_part) final;
 
  protected:
-  // The whole average at once.
   virtual AverageCost run(Group& group, std::span<float> values, Content content) = 0;
 };
 
-class AllReduceAveraging : public Averaging {
+class AllReduceAveraging : public WholeAveraging {
  public:
   explicit AllReduceAveraging(const AllReduce& algorithm) : algorithm_(algorithm) {}
   AverageCost cost(Group& group, std::size_t n) const override;
@@ -76,7 +82,7 @@ class AllReduceAveraging : public Averaging {
 
 // Vectors as long as the parameters go through the server; shorter ones, such as running
 // statistics, through the all-reduce.
-class ServerAveraging : public Averaging {
+class ServerAveraging : public WholeAveraging {
  public:
   ServerAveraging(ServerClient& server, const AllReduce& others)
       : server_(server), others_(others) {}

@@ -16,8 +16,8 @@ Traffic& Traffic::operator+=(const Traffic& other) {
   plain += other.plain;
   encoding += other.encoding;
   decoding += other.decoding;
+  beside += other.beside;
   hidden += other.hidden;
-  blocked += other.blocked;
   return *this;
 }
 
@@ -44,8 +44,10 @@ void Communicator::record(std::size_t n, const std::function<double()>& action) 
 }
 
 void Communicator::count(const AverageCost& cost) {
-  const double coding = cost.beside ? 0 : cost.encoding + cost.decoding;
-  durations_.push_back(cost.blocked - coding);
+  const double coding = cost.encoding + cost.decoding;
+  durations_.push_back(cost.blocked - (cost.beside ? 0 : coding));
+  unsettled_ += durations_.back();
+  traffic_.beside += cost.beside ? coding : 0;
   traffic_.sent += cost.sent;
   traffic_.received += cost.received;
   traffic_.rounds += cost.rounds;
@@ -53,7 +55,6 @@ void Communicator::count(const AverageCost& cost) {
   traffic_.encoding += cost.encoding;
   traffic_.decoding += cost.decoding;
   traffic_.hidden += cost.hidden;
-  traffic_.blocked += cost.blocked;
 }
 
 Communicator& Communicator::part(const std::vector<int>& members) {
@@ -67,6 +68,13 @@ Traffic Communicator::traffic() const {
   Traffic all = traffic_;
   for (const auto& [members, part] : parts_) all += part->traffic();
   return all;
+}
+
+double Communicator::exchanging() const {
+  double seconds = unsettled_ + traffic_.waiting + traffic_.communicating + traffic_.encoding +
+                   traffic_.decoding - traffic_.beside;
+  for (const auto& [members, part] : parts_) seconds += part->exchanging();
+  return seconds;
 }
 
 void Communicator::settle() {
@@ -93,6 +101,7 @@ void Communicator::settle_own() {
     traffic_.waiting += durations_[i] - least[i];
   }
   durations_.clear();
+  unsettled_ = 0;
 }
 
 }  // namespace lockstep

@@ -22,8 +22,8 @@ struct Traffic {
   double communicating = 0;              // seconds of the rest, on the wire
   std::uint64_t plain = 0;               // bytes that would have been sent without compression
   double encoding = 0, decoding = 0;     // seconds
-  double hidden = 0;                     // seconds of averages while the worker computed
-  double blocked = 0;                    // seconds within averages, settled or not
+  double beside = 0;                     // seconds of the two that a companion took
+  double hidden = 0;  // seconds that a companion averaged while the worker went on
 
   Traffic& operator+=(const Traffic& other);
 };
@@ -60,6 +60,8 @@ class Communicator {
   Traffic& account() { return traffic_; }
   // With all parts.
   Traffic traffic() const;
+  // Seconds that exchanging has held this worker up so far, with all parts, settled or not.
+  double exchanging() const;
   // Collective over all members, also of the parts. Tells waiting from communicating: whoever comes
   // last to an average does not wait, so what it takes him is what communication takes.
   void settle();
@@ -73,6 +75,7 @@ class Communicator {
   TimelineTrack* track_ = nullptr;
   Traffic traffic_;
   std::vector<double> durations_;  // of averages not settled yet
+  double unsettled_ = 0;           // their sum
   std::map<std::vector<int>, std::unique_ptr<Communicator>> parts_;
 };
 

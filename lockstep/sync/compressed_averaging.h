@@ -11,7 +11,7 @@
 
 namespace lockstep {
 
-class CompressedAveraging : public Averaging {
+class CompressedAveraging : public WholeAveraging {
  public:
   // `model`: the parameters that all ranks start from; `ranks`: all of them.
   CompressedAveraging(const CompressionPlan& plan, const AllReduce& all_reduce,

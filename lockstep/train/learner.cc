@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "lockstep/base/aligned.h"
-#include "lockstep/sync/compressed_averaging.h"
 #include "lockstep/train/common_start.h"
 #include "lockstep/train/everyone.h"
 
@@ -65,52 +64,6 @@ Learner::Learner(Transport& transport, const Job& job)
   open_overlap();
 }
 
-std::unique_ptr<Averaging> Learner::make_averaging() {
-  const CompressionPlan* const compression = job_.compression();
-  if (serving_ && job_.traits().averages) {
-    auto averaging = std::make_unique<ServerAveraging>(serving_->client(), *all_reduce_);
-    if (compression != nullptr) {
-      averaging->compress(AgreedModels(group_.ranks(), replica_->params()));
-    }
-    return averaging;
-  }
-  std::unique_ptr<Averaging> averaging;
-  if (compression != nullptr) {
-    averaging = std::make_unique<CompressedAveraging>(
-        *compression, *all_reduce_, replica_->layers(), replica_->params(), group_.ranks(),
-        job_.seed(), transport_.rank());
-  } else {
-    averaging = std::make_unique<AllReduceAveraging>(*all_reduce_);
-  }
-  auto bucketing = job_.make_bucketing();
-  if (!bucketing->overlaps() || group_.size() == 1) return averaging;
-  // Where workers reach each other's memory there is nothing to hide, and a better way to update.
-  if (bucketing->measures() && updates_together()) return averaging;
-  auto overlapped = std::make_unique<OverlappedAveraging>(
-      std::move(averaging), std::move(bucketing),
-      OverlappedAveraging::Setup{transport_, *all_reduce_, compression, replica_->layers(),
-                                 job_.seed(), timeline_.get()});
-  overlap_ = overlapped.get();
-  return overlapped;
-}
-
-bool Learner::updates_together() {
-  if (group_.size() == 1 || serving_ || job_.compression() != nullptr) return false;
-  if (job_.config().at("aggregate").component() != "native") return false;
-  const SharedSpace* const space = group_.shared();
-  return space != nullptr && space->direct();
-}
-
-void Learner::open_overlap() {
-  if (overlap_ == nullptr) return;
-  Communicator* const members = strategy_->gradient_members(0);
-  if (members != nullptr && members->size() > 1) {
-    overlap_->open(members->group().ranks());
-  } else {
-    overlap_ = nullptr;  // there is nothing to hide
-  }
-}
-
 void Learner::share_statistics() {
   // Workers of one rank share theirs by being one part of its batch; see BatchSource.
   const int ranks = job_.statistics_workers() / job_.placement().merge;
@@ -153,7 +106,9 @@ float Learner::weight_of(std::int64_t step, std::size_t samples) const {
 }
 
 Turn Learner::next(std::int64_t done, std::int64_t until) {
+  const double began = transport_.now();
   const Turn turn = strategy_->next(done, until);
+  deciding_ += transport_.now() - began;                        // it may have talked, too
   if (!turn.trains) consistent_ = strategy_->consistent_now();  // all have met
   return turn;
 }
@@ -201,14 +156,12 @@ PassResult Learner::learn(std::int64_t step, std::int64_t own, Batch& batch, boo
 
 // What a strategy does beside exchanging is to update.
 void Learner::take_step(SyncStep& sync) {
-  const auto exchanging = [this] {
-    const Traffic traffic = communicator_->traffic();
-    return traffic.blocked + traffic.waiting + traffic.communicating;
-  };
-  const double began = transport_.now(), before = exchanging();
+  const double began = transport_.now();
   strategy_->step(sync);
   consistent_ = strategy_->consistent_now();
-  ledger_.updating += transport_.now() - began - (exchanging() - before);
+  const double spent = transport_.now() - began + std::exchange(deciding_, 0);
+  const double exchanging = communicator_->exchanging();
+  ledger_.updating += spent - (exchanging - std::exchange(exchanged_, exchanging));
 }
 
 void Learner::loaded(std::int64_t step, double began, double ended) {
@@ -261,22 +214,6 @@ std::vector<std::string> Learner::remarks() const {
   return remarks;
 }
 
-std::string Learner::overlap_line(const std::vector<WorkerLedger>& ledgers) const {
-  if (!job_.make_bucketing()->overlaps()) return "";
-  if (overlap_ == nullptr) return "overlap     none: workers reach each other's memory, or are one";
-  double hidden = 0, shown = 0;
-  for (const WorkerLedger& one : ledgers) {
-    hidden += one.hidden;
-    shown += one.communicating + one.waiting;
-  }
-  std::string text = "overlap     " + overlap_->describe_buckets();
-  if (hidden + shown > 0) {
-    text += fmt::format("; {:.0f} % of communication was behind backward",
-                        100 * hidden / (hidden + shown));
-  }
-  return text;
-}
-
 void Learner::start_server() {
   if (serving_) serving_->start();
 }
@@ -310,6 +247,11 @@ void Learner::state(StateVisitor& visitor) {
   model_state(visitor);
   StateScope optim(visitor, "optim"), server(visitor, "server"), ledger(visitor, "ledger");
   StateScope averaging(visitor, "averaging");
+  Buckets buckets = overlap_ != nullptr ? overlap_->buckets() : Buckets();
+  std::int64_t members = group_.size();
+  visit_list(averaging, "buckets", buckets);
+  averaging.integer("members", members);
+  if (overlap_ != nullptr) overlap_->keep(buckets, members);
   averaging_->state(averaging);
   optimizer_->state(optim);
   if (serving_) serving_->state(server);

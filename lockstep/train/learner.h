@@ -88,7 +88,9 @@ class Learner {
   std::unique_ptr<Communicator> communicator_;
   bool consistent_ = false;  // is there a model that all workers know?
   WorkerLedger ledger_;
-  Traffic settled_;  // what communicator_ had counted when it was added to ledger_
+  double exchanged_ = 0;  // what communicator_ had been held up after the last step
+  double deciding_ = 0;   // seconds since then within next()
+  Traffic settled_;       // what communicator_ had counted when it was added to ledger_
 };
 
 }  // namespace lockstep

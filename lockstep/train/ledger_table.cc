@@ -37,13 +37,14 @@ constexpr Column kColumns[] = {{"steps", &WorkerLedger::steps, as_count},
                                {"received", &WorkerLedger::received, as_size},
                                {"rounds", &WorkerLedger::rounds, as_count}};
 
-// Those of compression and overlap only where there was some.
+// Those of updates (which take no simulated time), compression and overlap only where there are
+// any.
 std::vector<Column> columns_for(const std::vector<WorkerLedger>& ledgers) {
   std::vector<Column> columns(std::begin(kColumns), std::end(kColumns));
   std::erase_if(columns, [&](const Column& column) {
-    const bool optional = column.value == &WorkerLedger::encoding ||
-                          column.value == &WorkerLedger::decoding ||
-                          column.value == &WorkerLedger::hidden;
+    const bool optional =
+        column.value == &WorkerLedger::updating || column.value == &WorkerLedger::encoding ||
+        column.value == &WorkerLedger::decoding || column.value == &WorkerLedger::hidden;
     return optional && std::ranges::none_of(ledgers, [&](const WorkerLedger& ledger) {
              return ledger.*column.value > 0;
            });

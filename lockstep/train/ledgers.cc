@@ -1,11 +1,32 @@
 #include "lockstep/train/ledgers.h"
 
 #include <cstring>
+#include <utility>
 
 #include "lockstep/base/error.h"
 #include "lockstep/collective/collectives.h"
 
 namespace lockstep {
+namespace {
+
+constexpr std::pair<const char*, double WorkerLedger::*> kValues[] = {
+    {"steps", &WorkerLedger::steps},
+    {"loading", &WorkerLedger::loading},
+    {"computing", &WorkerLedger::computing},
+    {"forward", &WorkerLedger::forward},
+    {"updating", &WorkerLedger::updating},
+    {"waiting", &WorkerLedger::waiting},
+    {"communicating", &WorkerLedger::communicating},
+    {"sent", &WorkerLedger::sent},
+    {"received", &WorkerLedger::received},
+    {"rounds", &WorkerLedger::rounds},
+    {"encoding", &WorkerLedger::encoding},
+    {"decoding", &WorkerLedger::decoding},
+    {"beside", &WorkerLedger::beside},
+    {"hidden", &WorkerLedger::hidden},
+    {"plain", &WorkerLedger::plain}};
+
+}  // namespace
 
 void WorkerLedger::add(const Traffic& now, const Traffic& before) {
   waiting += now.waiting - before.waiting;
@@ -15,25 +36,21 @@ void WorkerLedger::add(const Traffic& now, const Traffic& before) {
   rounds += static_cast<double>(now.rounds - before.rounds);
   encoding += now.encoding - before.encoding;
   decoding += now.decoding - before.decoding;
+  beside += now.beside - before.beside;
   hidden += now.hidden - before.hidden;
   plain += static_cast<double>(now.plain - before.plain);
 }
 
 void WorkerLedger::state(StateVisitor& visitor) {
-  visitor.real("steps", steps);
-  visitor.real("loading", loading);
-  visitor.real("computing", computing);
-  visitor.real("forward", forward);
-  visitor.real("updating", updating);
-  visitor.real("waiting", waiting);
-  visitor.real("communicating", communicating);
-  visitor.real("sent", sent);
-  visitor.real("received", received);
-  visitor.real("rounds", rounds);
-  visitor.real("encoding", encoding);
-  visitor.real("decoding", decoding);
-  visitor.real("hidden", hidden);
-  visitor.real("plain", plain);
+  for (const auto& [name, value] : kValues) visitor.real(name, this->*value);
+}
+
+WorkerLedger sum_of(const std::vector<WorkerLedger>& ledgers) {
+  WorkerLedger all;
+  for (const WorkerLedger& one : ledgers) {
+    for (const auto& [name, value] : kValues) all.*value += one.*value;
+  }
+  return all;
 }
 
 std::vector<WorkerLedger> gather_ledgers(Group& group, const WorkerLedger& mine) {

@@ -19,7 +19,8 @@ struct WorkerLedger {
   double sent = 0, received = 0;  // bytes
   double rounds = 0;
   double encoding = 0, decoding = 0;  // seconds
-  double hidden = 0;                  // of communicating and the two before it, beside computing
+  double beside = 0;                  // of these two, by a companion
+  double hidden = 0;                  // seconds that a companion averaged while the worker went on
   double plain = 0;                   // bytes that would have been sent without compression
 
   void add(const Traffic& now, const Traffic& before);  // what came between
@@ -28,6 +29,8 @@ struct WorkerLedger {
 
 // Collective; the same on all.
 std::vector<WorkerLedger> gather_ledgers(Group& group, const WorkerLedger& mine);
+// Of all together.
+WorkerLedger sum_of(const std::vector<WorkerLedger>& ledgers);
 StalenessRecord sum_over(Group& group, const StalenessRecord& mine);
 
 }  // namespace lockstep

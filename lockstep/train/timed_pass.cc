@@ -4,6 +4,7 @@
 #include <numeric>
 
 #include "lockstep/base/aligned.h"
+#include "lockstep/base/state_store.h"
 #include "lockstep/collective/measure.h"
 
 namespace lockstep {
@@ -99,6 +100,7 @@ std::vector<double> TimedPass::layer_times(const Batch& batch) {
     }
     return ready;
   }
+  const StateStore kept([this](StateVisitor& visitor) { replica_.state(visitor); });
   const auto buffers = replica_.buffers();
   const AlignedVector<float> before(buffers.begin(), buffers.end());
   std::vector<std::vector<double>> times(layers);
@@ -112,6 +114,7 @@ std::vector<double> TimedPass::layer_times(const Batch& batch) {
     });
   }
   std::ranges::copy(before, buffers.begin());
+  kept.restore([this](StateVisitor& visitor) { replica_.state(visitor); });
   for (std::size_t i = 0; i < layers; ++i) {
     if (!times[i].empty()) ready[i] = summarise(times[i]).median;
   }

@@ -21,6 +21,12 @@ struct Phase {
   double seconds;  // of a step, mean over the workers
 };
 
+std::int64_t whole_number(const Json& object, const char* key) {
+  const Json& value = object.at(key);
+  if (!value.is_number_integer()) throw DataError("{} is not a whole number", key);
+  return value;
+}
+
 std::vector<WorkerLedger> ledgers_of(const Json& summary) {
   std::vector<WorkerLedger> ledgers;
   for (const Json& one : summary.at("by_worker")) {
@@ -33,6 +39,7 @@ std::vector<WorkerLedger> ledgers_of(const Json& summary) {
                        .communicating = one.at("communicating"),
                        .encoding = one.at("encoding"),
                        .decoding = one.at("decoding"),
+                       .beside = one.at("coding_beside"),
                        .hidden = one.at("hidden")});
   }
   return ledgers;
@@ -41,32 +48,16 @@ std::vector<WorkerLedger> ledgers_of(const Json& summary) {
 // Where a companion encodes and decodes, that takes the worker no time.
 std::vector<Phase> phases_of(const WorkerLedger& all) {
   const double steps = std::max(1.0, all.steps);
-  const bool beside = all.hidden > 0;
+  const double coding = all.encoding + all.decoding;
+  const double own = coding > 0 ? (coding - all.beside) / coding : 0;
   return {{"load", all.loading / steps},
           {"forward", all.forward / steps},
           {"backward", (all.computing - all.forward) / steps},
-          {"encode", beside ? 0 : all.encoding / steps},
+          {"encode", own * all.encoding / steps},
           {"wire", all.communicating / steps},
           {"wait", all.waiting / steps},
-          {"decode", beside ? 0 : all.decoding / steps},
+          {"decode", own * all.decoding / steps},
           {"update", all.updating / steps}};
-}
-
-WorkerLedger sum_of(const std::vector<WorkerLedger>& ledgers) {
-  WorkerLedger all;
-  for (const WorkerLedger& one : ledgers) {
-    all.steps += one.steps;
-    all.loading += one.loading;
-    all.computing += one.computing;
-    all.forward += one.forward;
-    all.updating += one.updating;
-    all.waiting += one.waiting;
-    all.communicating += one.communicating;
-    all.encoding += one.encoding;
-    all.decoding += one.decoding;
-    all.hidden += one.hidden;
-  }
-  return all;
 }
 
 std::string phase_table(const WorkerLedger& all) {
@@ -89,12 +80,9 @@ std::string hidden_line(const WorkerLedger& all) {
   const double shown = all.communicating + all.waiting, steps = std::max(1.0, all.steps);
   const auto seconds = [&](double sum) { return trim(format_seconds(sum / steps)); };
   std::string text =
-      fmt::format("hidden      {} a step, {:.0f} % of all communication, behind backward",
+      fmt::format("hidden      {} a step, {:.0f} % of all communication, behind computing",
                   seconds(all.hidden), 100 * all.hidden / (all.hidden + shown));
-  if (all.encoding + all.decoding > 0) {
-    text += fmt::format("; with {} of encoding and {} of decoding", seconds(all.encoding),
-                        seconds(all.decoding));
-  }
+  if (all.beside > 0) text += fmt::format("; of it {} of coding", seconds(all.beside));
   return text + "\n";
 }
 
@@ -141,7 +129,7 @@ std::string timeline_summary(const RunPaths& run) {
     const WorkerLedger all = sum_of(ledgers);
     const double seconds = summary.at("seconds");
     text = fmt::format("{}: {} workers, {} steps in {}\n\n{}\n", run.root,
-                       summary.at("workers").get<int>(), summary.at("steps").get<std::int64_t>(),
+                       whole_number(summary, "workers"), whole_number(summary, "steps"),
                        trim(format_seconds(seconds)), phase_table(all));
     text += hidden_line(all) + slowest_line(ledgers, all);
   } catch (const Json::exception& error) {

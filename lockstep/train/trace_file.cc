@@ -54,6 +54,11 @@ std::string event_name(const TimelineEvent& event, const std::vector<std::string
   return fmt::format("{} {}: {}", name_of(event.activity), event.part + 1, buckets[event.part]);
 }
 
+// Names come from modules of users, and may be any bytes.
+std::string quoted(const std::string& name) {
+  return Json(name).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
+
 void append(std::string& text, const std::vector<TimelineEvent>& events, std::size_t rank,
             int track, const TraceAbout& about) {
   for (const TimelineEvent& event : events) {
@@ -61,7 +66,7 @@ void append(std::string& text, const std::vector<TimelineEvent>& events, std::si
         ",\n{{\"ph\":\"X\",\"pid\":{},\"tid\":{},\"ts\":{:.3f},\"dur\":{:.3f},\"name\":{},\"args\":"
         "{{\"step\":{}{}}}}}",
         rank, track, 1e6 * (event.begin - about.origin), 1e6 * (event.end - event.begin),
-        Json(event_name(event, about.buckets)).dump(), event.step + 1,
+        quoted(event_name(event, about.buckets)), event.step + 1,
         event.bytes > 0 ? fmt::format(",\"bytes\":{}", event.bytes) : "");
   }
 }
@@ -110,8 +115,11 @@ std::vector<TracedEvent> read_trace(const std::string& path) {
     const Json trace = read_json(path);
     for (const Json& item : trace.at("traceEvents")) {
       if (item.at("ph") != "X") continue;
-      const std::int64_t rank = item.at("pid"), track = item.at("tid");
       const Json& args = item.at("args");
+      for (const Json* number : {&item.at("pid"), &item.at("tid"), &args.at("step")}) {
+        if (!number->is_number_integer()) throw DataError("{} is not a timeline", path);
+      }
+      const std::int64_t rank = item.at("pid"), track = item.at("tid");
       const double begin = item.at("ts"), seconds = item.at("dur");
       if (rank < 0 || rank > static_cast<std::int64_t>(kMostRanks) || !std::isfinite(begin) ||
           !std::isfinite(seconds)) {
@@ -119,7 +127,7 @@ std::vector<TracedEvent> read_trace(const std::string& path) {
                         begin);
       }
       events.push_back({static_cast<int>(rank), track == 1, item.at("name"), begin / 1e6,
-                        seconds / 1e6, args.at("step"), args.value("bytes", std::int64_t{0})});
+                        seconds / 1e6, args.at("step")});
     }
   } catch (const Json::exception& error) {
     throw DataError("{} is not a timeline: {}", path, error.what());

@@ -34,7 +34,6 @@ struct TracedEvent {
   std::string name;
   double begin = 0, seconds = 0;
   std::int64_t step = 0;  // counts from 1
-  std::int64_t bytes = 0;
 };
 // A DataError if it is no trace.
 std::vector<TracedEvent> read_trace(const std::string& path);

@@ -56,6 +56,7 @@ Json to_json(const std::vector<WorkerLedger>& ledgers) {
                     {"communicating", one.communicating},
                     {"encoding", one.encoding},
                     {"decoding", one.decoding},
+                    {"coding_beside", one.beside},
                     {"hidden", one.hidden},
                     {"bytes_sent", whole(one.sent)},
                     {"bytes_uncompressed", whole(one.plain)},

@@ -126,7 +126,11 @@ void MpiRun::look(StatusLine& line, int lane) {
   if (session_.hosts() == 1) return;
   news_->look();
   const auto status = line.read();
-  if (status.waiting && !status.finished && wall_seconds() - status.since > patience_.timeout) {
+  // A companion without work, and who waits for one at work, writes no report.
+  const bool rests = status.peer == kAnyRank ||
+                     (status.peer == rank() && (lane > 0 || board_.companion_at_work(rank())));
+  if (status.waiting && !rests && !status.finished &&
+      wall_seconds() - status.since > patience_.timeout) {
     news_->ask();  // the waiter is about to write its report
   }
 }

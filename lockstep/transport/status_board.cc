@@ -198,7 +198,8 @@ const StatusLine& StatusBoard::line(int rank, int lane) const {
 bool StatusBoard::companion_at_work(int rank) const {
   for (int lane = 1; lane < kLanes; ++lane) {
     const StatusLine::Snapshot status = line(rank, lane).read();
-    if (status.used && !status.finished && status.operation[0] != 0) return true;
+    const bool rests = status.waiting && status.peer == rank;
+    if (status.used && !status.finished && !rests) return true;
   }
   return false;
 }

@@ -65,8 +65,8 @@ class StatusBoard {
   StatusLine& line(int rank, int lane = 0);
   const StatusLine& line(int rank, int lane = 0) const;
 
-  // Is a companion of the rank within an operation? Then the rank may wait for it: what keeps the
-  // companion waiting is noticed there.
+  // Is a companion of the rank at work, and not waiting for it? Then the rank may wait for the
+  // companion: what keeps that one waiting is noticed there.
   bool companion_at_work(int rank) const;
 
   // The first reason stays; returns whether this was it.

@@ -47,7 +47,7 @@ TEST_F(OverlappedTrain, TellsWhereTheTimeWent) {
                                HasSubstr("longest"), HasSubstr("slowest")));
 #ifdef LOCKSTEP_HAVE_SIM  // where times are always the same
   EXPECT_THAT(train("b", "--set overlap.name=wfbp --world sim").text, HasSubstr("hidden"));
-  EXPECT_THAT(lockstep("timeline " + run("b")).text, HasSubstr("behind backward"));
+  EXPECT_THAT(lockstep("timeline " + run("b")).text, HasSubstr("behind computing"));
 #endif
   EXPECT_EQ(lockstep("timeline " + run("nothing")).code, 2);
 }

@@ -54,7 +54,7 @@ TEST_F(TraceFile, HasWhatEveryRankDid) {
     const auto all = gather_timelines(group, mine);
     if (transport.rank() != 0) return;
     ASSERT_EQ(all.size(), 2u);
-    write_trace(path("t.json"), all, {two_workers(), 10, {"head", "a \"quoted\" name"}});
+    write_trace(path("t.json"), all, {two_workers(), 10, {"head", "a \"quoted\" name\xff"}});
     const auto events = read_trace(path("t.json"));
     ASSERT_EQ(events.size(), 4u);
     EXPECT_EQ(events[2].rank, 1);
@@ -63,9 +63,9 @@ TEST_F(TraceFile, HasWhatEveryRankDid) {
     EXPECT_NEAR(events[2].seconds, 0.5, 1e-9);
     EXPECT_EQ(events[2].step, 8);
     EXPECT_TRUE(events[3].lane);
-    EXPECT_EQ(events[3].bytes, 4096);
-    EXPECT_EQ(events[3].name, "bucket 2: a \"quoted\" name");
+    EXPECT_EQ(events[3].name, "bucket 2: a \"quoted\" name\xef\xbf\xbd");
     const Json file = read_json(path("t.json"));
+    EXPECT_EQ(file.at("traceEvents").back().at("args").at("bytes"), 4096);
     EXPECT_EQ(file.at("traceEvents").at(0).at("args").at("name"), "worker 0");
   });
 }
@@ -73,6 +73,8 @@ TEST_F(TraceFile, HasWhatEveryRankDid) {
 TEST_F(TraceFile, OfAnythingElseIsRefused) {
   for (const char* text :
        {"", "[]", "{}", "{\"traceEvents\":[{\"ph\":\"X\"}]}", "{\"traceEvents\":[7]}",
+        "{\"traceEvents\":[{\"ph\":\"X\",\"pid\":1e300,\"tid\":0,\"ts\":0,\"dur\":0,\"name\":\"x\","
+        "\"args\":{\"step\":1}}]}",
         "{\"traceEvents\":[{\"ph\":\"X\",\"pid\":-1,\"tid\":0,\"ts\":0,\"dur\":0,\"name\":\"x\","
         "\"args\":{\"step\":1}}]}"}) {
     write("bad.json", text);
@@ -84,7 +86,8 @@ TEST_F(TraceFile, IsSummedUpInWords) {
   EXPECT_THAT([&] { timeline_summary(run()); },
               ThrowsMessage<ConfigError>(HasSubstr("not finished")));
   const std::string worker =
-      "\"steps\":10,\"loading\":1,\"forward\":2,\"updating\":1,\"encoding\":0,\"decoding\":0";
+      "\"steps\":10,\"loading\":1,\"forward\":2,\"updating\":1,\"encoding\":0,\"decoding\":0,"
+      "\"coding_beside\":0";
   write("summary.json", "{\"workers\":2,\"steps\":10,\"seconds\":12,\"by_worker\":[{" + worker +
                             ",\"computing\":6,\"waiting\":1,\"communicating\":1,\"hidden\":6},{" +
                             worker +

@@ -152,16 +152,22 @@ TEST(Failure, ACompanionWaitsForItsOwnRankBeyondTheTimeOut) {
   });
 }
 
-// What holds a companion up in an operation is its own matter, and it notices itself.
+// What holds a companion up is its own matter, and it notices itself.
 TEST(Failure, ARankWaitsForItsCompanionAtWorkBeyondTheTimeOut) {
   constexpr double kTimeout = 0.05;
   world_under_test(kTimeout)->run(1, [](Transport& transport) {
     Task companion = transport.spawn([](Transport& beside) {
-      const Operation operation(beside, "long work");
-      const double began = beside.now();
-      beside.charge(4 * kTimeout);
-      while (beside.now() < began + 3 * kTimeout) {
+      const auto work = [&] {
+        const double began = beside.now();
+        beside.charge(4 * kTimeout);
+        while (beside.now() < began + 3 * kTimeout) {
+        }
+      };
+      {
+        const Operation operation(beside, "long work");
+        work();
       }
+      work();  // within no operation
       send_to(beside, 0);
     });
     receive_from(transport, 0);
