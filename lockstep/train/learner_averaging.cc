@@ -61,7 +61,7 @@ std::string Learner::overlap_line(const std::vector<WorkerLedger>& ledgers) cons
     shown += one.communicating + one.waiting;
   }
   std::string text = "overlap     " + overlap_->describe_buckets();
-  if (hidden + shown > 0) {
+  if (hidden > 0) {
     text += fmt::format("; {:.0f} % of communication was behind computing",
                         100 * hidden / (hidden + shown));
   }
