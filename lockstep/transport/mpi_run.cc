@@ -127,8 +127,10 @@ void MpiRun::look(StatusLine& line, int lane) {
   news_->look();
   const auto status = line.read();
   // A companion without work, and who waits for one at work, writes no report.
-  const bool rests = status.peer == kAnyRank ||
-                     (status.peer == rank() && (lane > 0 || board_.companion_at_work(rank())));
+  const bool rests =
+      status.peer == kAnyRank ||
+      (status.peer == rank() &&
+       (lane > 0 || wall_seconds() - board_.companions_rest_since(rank()) <= patience_.timeout));
   if (status.waiting && !rests && !status.finished &&
       wall_seconds() - status.since > patience_.timeout) {
     news_->ask();  // the waiter is about to write its report

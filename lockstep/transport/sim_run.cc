@@ -132,6 +132,12 @@ void SimRun::wake(SimLane& lane) {
   simcall([&] { lane.bell->release(); });
 }
 
+// Who waits for its own companions does so from the moment that they have nothing to do.
+double SimRun::waits_since(const SimLane& lane) const {
+  if (lane.peer != lane.rank) return lane.since;
+  return std::max(lane.since, board_.companions_rest_since(lane.rank));
+}
+
 // Rests while nobody waits: a rank may compute for years, and looking at it would take for ever.
 void SimRun::watch() {
   while (!board_.failed()) {
@@ -139,17 +145,16 @@ void SimRun::watch() {
     for (const SimLane& lane : lanes_) {
       // A companion may be without work for as long as its own rank computes, and a server, who
       // takes what anybody sends, for as long as all of them do.
-      const bool rests = lane.peer == kAnyRank ||
-                         (lane.peer == lane.rank && (lane.line != &board_.line(lane.rank) ||
-                                                     board_.companion_at_work(lane.rank)));
+      const bool companion = lane.line != &board_.line(lane.rank);
+      const bool rests = lane.peer == kAnyRank || (lane.peer == lane.rank && companion);
       if (!lane.waiting || rests) continue;
-      if (slowest == nullptr || lane.since < slowest->since) slowest = &lane;
+      if (slowest == nullptr || waits_since(lane) < waits_since(*slowest)) slowest = &lane;
     }
-    if (slowest == nullptr) {
+    if (slowest == nullptr || std::isinf(waits_since(*slowest))) {
       sleep(watchdog_);
       continue;
     }
-    const double deadline = slowest->since + timeout_;
+    const double deadline = waits_since(*slowest) + timeout_;
     if (now() >= deadline) {
       auto status = slowest->line->read();
       status.peer = slowest->peer;

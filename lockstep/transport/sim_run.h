@@ -84,6 +84,7 @@ class SimRun {
   void abandon(SimLane& lane);
   void sleep(SimLane& lane);  // until somebody wakes it
   void wake(SimLane& lane);
+  double waits_since(const SimLane& lane) const;
   void watch();  // the watchdog: ends waits beyond the time-out
 
  private:

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <limits>
 #include <map>
 #include <new>
 #include <vector>
@@ -195,13 +196,15 @@ const StatusLine& StatusBoard::line(int rank, int lane) const {
   return lines_[rank * kLanes + std::min(lane, kLanes - 1)];
 }
 
-bool StatusBoard::companion_at_work(int rank) const {
+double StatusBoard::companions_rest_since(int rank) const {
+  double since = 0;
   for (int lane = 1; lane < kLanes; ++lane) {
     const StatusLine::Snapshot status = line(rank, lane).read();
-    const bool rests = status.waiting && status.peer == rank;
-    if (status.used && !status.finished && !rests) return true;
+    if (!status.used || status.finished) continue;
+    if (!status.waiting || status.peer != rank) return std::numeric_limits<double>::infinity();
+    since = std::max(since, status.since);
   }
-  return false;
+  return since;
 }
 
 bool StatusBoard::fail(const std::string& reason) {

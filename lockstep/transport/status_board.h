@@ -65,9 +65,9 @@ class StatusBoard {
   StatusLine& line(int rank, int lane = 0);
   const StatusLine& line(int rank, int lane = 0) const;
 
-  // Is a companion of the rank at work, and not waiting for it? Then the rank may wait for the
-  // companion: what keeps that one waiting is noticed there.
-  bool companion_at_work(int rank) const;
+  // Since when all companions of the rank have been waiting for it; infinity while one is at work.
+  // As long the rank may wait for them: what keeps a companion waiting for others is noticed there.
+  double companions_rest_since(int rank) const;
 
   // The first reason stays; returns whether this was it.
   bool fail(const std::string& reason);

@@ -102,7 +102,7 @@ void Waiter::until_slowly(const std::function<bool()>& ready, const std::functio
     // takes what anybody sends, for as long as all of them do.
     const bool rests = peer == kAnyRank || (peer == rank_ && &line_ != &board_.line(rank_));
     if (!rests && now - began > patience_.timeout && !ready()) {
-      if (peer == rank_ && board_.companion_at_work(rank_)) continue;
+      if (peer == rank_ && now - board_.companions_rest_since(rank_) <= patience_.timeout) continue;
       fail(timeout_reason(rank_, line_.read(), now, patience_.timeout));
     }
   }

@@ -1,5 +1,5 @@
-// Averages by buckets, driven by hand: plans from given times, checkpoints, and ranks that fail while
-// their lane is at work.
+// Averages by buckets, driven by hand: plans from given times, checkpoints, and ranks that fail
+// while their lane is at work.
 #include "lockstep/overlap/overlapped_averaging.h"
 
 #include <gmock/gmock.h>
@@ -79,9 +79,9 @@ TEST(OverlappedAveraging, AveragesEveryBucket) {
         for (std::size_t k = 0; k < kSize; ++k) {
           double expected = 0;
           for (int rank = 0; rank < count; ++rank) {
-            expected += std::sin(static_cast<float>((rank + 2) * (step + 1)) *
-                                 static_cast<float>(k + 1)) /
-                        count;
+            expected +=
+                std::sin(static_cast<float>((rank + 2) * (step + 1)) * static_cast<float>(k + 1)) /
+                count;
           }
           ASSERT_NEAR(mean[k], expected, 1e-6);
         }
@@ -116,8 +116,8 @@ TEST(OverlappedAveraging, TellsOfPartsThatAreThere) {
       std::vector<Range> parts;
       averager.averaging().average(averager.group(), grads, Content::kChange,
                                    [&](Range part) { parts.push_back(part); });
-      EXPECT_THAT(parts, testing::ElementsAre(Range{110, 6}, Range{50, 60}, Range{40, 10},
-                                              Range{0, 40}));
+      EXPECT_THAT(parts,
+                  testing::ElementsAre(Range{110, 6}, Range{50, 60}, Range{40, 10}, Range{0, 40}));
     });
   }
 }
@@ -135,8 +135,7 @@ TEST(OverlappedAveraging, GoesOnFromItsState) {
         whole.averaging().keep({1, 2, 4}, count);
         for (int step = 0; step < 3; ++step) whole.pass(step);
         buckets = whole.averaging().buckets();
-        state = std::make_unique<StateStore>(
-            [&](StateVisitor& v) { whole.averaging().state(v); });
+        state = std::make_unique<StateStore>([&](StateVisitor& v) { whole.averaging().state(v); });
         for (int step = 3; step < 6; ++step) expected.push_back(whole.pass(step));
         barrier(whole.group());
       }
@@ -184,8 +183,8 @@ TEST(OverlappedAveraging, ARankThatFailsInBackwardEndsTheRun) {
         averager.averaging().average(averager.group(), grads, Content::kChange, {});
       });
     };
-    EXPECT_THAT(run, testing::Throws<std::exception>(
-                         testing::Property(&std::exception::what, HasSubstr("the loss became infinite"))));
+    EXPECT_THAT(run, testing::Throws<std::exception>(testing::Property(
+                         &std::exception::what, HasSubstr("the loss became infinite"))));
   }
 }
 
