@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <limits>
+#include <string>
 #include <vector>
 
 #include "lockstep/train/batch_source.h"
@@ -13,6 +14,12 @@
 namespace lockstep {
 
 using Weights = std::vector<float>;
+using Settings = std::vector<std::string>;  // "section.key=value"
+
+inline Settings with(Settings settings, const Settings& more) {
+  settings.insert(settings.end(), more.begin(), more.end());
+  return settings;
+}
 
 // Takes steps until all workers meet at `until`, then returns how many are done. `own` counts this
 // worker's steps.

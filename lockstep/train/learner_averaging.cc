@@ -55,15 +55,11 @@ void Learner::open_overlap() {
 std::string Learner::overlap_line(const std::vector<WorkerLedger>& ledgers) const {
   if (!job_.make_bucketing()->overlaps()) return "";
   if (overlap_ == nullptr) return "overlap     none: there is nothing to hide";
-  double hidden = 0, shown = 0;
-  for (const WorkerLedger& one : ledgers) {
-    hidden += one.hidden;
-    shown += one.communicating + one.waiting;
-  }
+  const WorkerLedger all = sum_of(ledgers);
   std::string text = "overlap     " + overlap_->describe_buckets();
-  if (hidden > 0) {
+  if (all.hidden > 0) {
     text += fmt::format("; {:.0f} % of communication was behind computing",
-                        100 * hidden / (hidden + shown));
+                        100 * all.hidden / (all.hidden + all.communicating + all.waiting));
   }
   return text;
 }

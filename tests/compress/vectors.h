@@ -69,4 +69,20 @@ inline Vector decoded(const Compressor& compressor, BytesView message, std::size
   return values;
 }
 
+inline std::unique_ptr<Compressor> make(
+    const std::string& name, std::span<const Layer> layers,
+    const std::vector<std::pair<std::string, std::string>>& settings = {}) {
+  Options options = Registry<Compressor>::instance().options(name);
+  for (const auto& [key, value] : settings) options.set(key, value);
+  auto compressor = Registry<Compressor>::instance().make(name, options);
+  compressor->prepare(layers);
+  return compressor;
+}
+
+inline double norm(const Vector& values) {
+  double squares = 0;
+  for (const float value : values) squares += static_cast<double>(value) * value;
+  return std::sqrt(squares);
+}
+
 }  // namespace lockstep

@@ -11,13 +11,6 @@
 namespace lockstep {
 namespace {
 
-using Settings = std::vector<std::string>;
-
-Settings with(Settings settings, const Settings& more) {
-  settings.insert(settings.end(), more.begin(), more.end());
-  return settings;
-}
-
 Job job_of(const Settings& settings, int workers, Finishing finishing = Finishing::kLastFirst) {
   Config config;
   config.set({"model.name=fake", "train.local_batch=4", "train.epochs=4", "data.validation=0",

@@ -10,13 +10,6 @@
 namespace lockstep {
 namespace {
 
-using Settings = std::vector<std::string>;
-
-Settings with(Settings settings, const Settings& more) {
-  settings.insert(settings.end(), more.begin(), more.end());
-  return settings;
-}
-
 // The quadratic is small: all of it is compressed, and a tenth of it sent.
 Settings compressed_by(const std::string& name) {
   Settings settings{"compress.name=" + name, "compress.plain_below=0"};
