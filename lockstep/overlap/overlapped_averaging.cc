@@ -60,7 +60,10 @@ void OverlappedAveraging::use(const Buckets& buckets) {
   const auto size = static_cast<int>(members_.size());
   const int rank = setup_.transport.rank();
   const auto index = static_cast<int>(std::ranges::find(members_, rank) - members_.begin());
-  if (!beside()) return;
+  if (!beside()) {
+    lane_.reset();  // nobody will need it
+    return;
+  }
   for (const Range& part : parts_) {
     if (setup_.compression != nullptr) {
       means_.emplace_back(*setup_.compression, cut_layers(layers_, part.begin, part.end()),
@@ -93,7 +96,6 @@ void OverlappedAveraging::plan(Group& group, std::span<const double> ready) {
   const Buckets best = bucketing_->plan(profile), all{layers_.size()};
   const double gain = predicted_end(profile, all) - predicted_end(profile, best);
   use(gain > kLeastGain * latest ? best : all);
-  if (!beside()) lane_.reset();  // nobody will need it
 }
 
 void OverlappedAveraging::begin_step(double epoch) {
@@ -193,7 +195,7 @@ std::vector<std::string> OverlappedAveraging::bucket_names() const {
 }
 
 void OverlappedAveraging::keep(const Buckets& buckets, std::int64_t members) {
-  if (buckets.empty() || members != static_cast<std::int64_t>(members_.size())) return;
+  if (!bucketing_->measures() || buckets.empty() || members != this->members()) return;
   const bool rising = std::ranges::adjacent_find(buckets, std::greater_equal<>()) == buckets.end();
   if (!rising || buckets.front() == 0 || buckets.back() != layers_.size()) {
     throw DataError("a checkpoint's buckets are not those of this model");

@@ -50,8 +50,10 @@ class OverlappedAveraging : public Averaging {
   void know(Group& group, std::span<const float> model) override { others_->know(group, model); }
   void begin_step(double epoch) override;
   // What a checkpoint keeps beside state(), and must put back before it: the buckets, and of how
-  // many members. An empty list, or that of another number of members, changes nothing.
+  // many members. An empty list, or that of another number of members, changes nothing, nor does
+  // any where buckets follow from the configuration.
   const Buckets& buckets() const { return ends_; }
+  std::int64_t members() const { return static_cast<std::int64_t>(members_.size()); }
   void keep(const Buckets& buckets, std::int64_t members);
   void state(StateVisitor& visitor) override;
   std::string findings() const override { return others_->findings(); }

@@ -248,7 +248,7 @@ void Learner::state(StateVisitor& visitor) {
   StateScope optim(visitor, "optim"), server(visitor, "server"), ledger(visitor, "ledger");
   StateScope averaging(visitor, "averaging");
   Buckets buckets = overlap_ != nullptr ? overlap_->buckets() : Buckets();
-  std::int64_t members = group_.size();
+  std::int64_t members = overlap_ != nullptr ? overlap_->members() : 0;
   visit_list(averaging, "buckets", buckets);
   averaging.integer("members", members);
   if (overlap_ != nullptr) overlap_->keep(buckets, members);

@@ -168,6 +168,17 @@ TEST(OverlappedAveraging, KeepsOnlyBucketsThatFit) {
   }
 }
 
+TEST(OverlappedAveraging, KeepsBucketsThatFollowFromTheConfiguration) {
+  for (const int count : ranks_under_test({2})) {
+    world_under_test()->run(count, [&](Transport& transport) {
+      Averager averager(transport, "fusion");  // all of it is below the threshold: no lane
+      averager.averaging().keep({1, 2, 3, 4}, count);
+      EXPECT_THAT(averager.averaging().bucket_names(), SizeIs(1));
+      averager.pass(0);
+    });
+  }
+}
+
 // The others' lanes wait for it; the error that ended it is what all report.
 TEST(OverlappedAveraging, ARankThatFailsInBackwardEndsTheRun) {
   for (const int count : ranks_under_test({2, 4})) {

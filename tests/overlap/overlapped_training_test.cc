@@ -120,11 +120,13 @@ TEST(OverlappedTraining, CompressesByBucket) {
 TEST(OverlappedTraining, ARunThatStopsGoesOnAsIfItHadNot) {
   for (const Settings& overlap : kOverlaps) {
     for (const std::string name : {"none", "topk", "powersgd", "qsgd"}) {
-      for (const int count : ranks_under_test({3})) {
-        SCOPED_TRACE(name + " " + overlap.front());
-        const Settings settings =
-            with(overlap, {"compress.name=" + name, "compress.plain_below=0"});
-        expect_resumes([&] { return job_of(settings, count); }, count);
+      for (const Settings& strategy : {Settings{}, kStrategies.back()}) {  // in groups, too
+        for (const int count : ranks_under_test({4})) {
+          SCOPED_TRACE(name + " " + overlap.front());
+          const Settings settings =
+              with(with(overlap, strategy), {"compress.name=" + name, "compress.plain_below=0"});
+          expect_resumes([&] { return job_of(settings, count); }, count);
+        }
       }
     }
   }
