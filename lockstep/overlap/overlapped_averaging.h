@@ -39,7 +39,9 @@ class OverlappedAveraging : public Averaging {
   // Collective. `ready`: when backward has finished each layer, in seconds from any moment on.
   void plan(Group& group, std::span<const double> ready);
 
-  // A backward pass begins that fills `grads`, which will be averaged.
+  // A backward pass begins that fills `grads`, which will be averaged. They must outlive this
+  // object: a pass that ends by an exception leaves them lent to the other ranks until the lane is
+  // closed.
   void begin(std::span<float> grads);
   // Layer `index` of them is finished. Gives buckets away, does not wait.
   void ready(std::size_t index);

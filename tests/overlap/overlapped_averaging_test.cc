@@ -32,7 +32,7 @@ CompressionPlan topk() {
   return CompressionPlan("topk", options, own);
 }
 
-// One rank's averaging.
+// One rank's averaging, and the gradients that outlive it.
 class Averager {
  public:
   Averager(Transport& transport, const std::string& bucketing,
@@ -47,22 +47,23 @@ class Averager {
 
   // A pass whose gradients depend on rank and step; what the average gives.
   std::vector<float> pass(int step) {
-    std::vector<float> grads(kSize);
-    averaging_.begin(grads);
+    averaging_.begin(grads_);
     for (std::size_t i = kLayers.size(); i-- > 0;) {
       for (std::size_t k = kLayers[i].offset; k < kLayers[i].offset + kLayers[i].size; ++k) {
-        grads[k] = std::sin(static_cast<float>((group_.index() + 2) * (step + 1)) *
-                            static_cast<float>(k + 1));
+        grads_[k] = std::sin(static_cast<float>((group_.index() + 2) * (step + 1)) *
+                             static_cast<float>(k + 1));
       }
       averaging_.ready(i);
     }
-    averaging_.average(group_, grads, Content::kChange, {});
-    return grads;
+    averaging_.average(group_, grads_, Content::kChange, {});
+    return grads_;
   }
   OverlappedAveraging& averaging() { return averaging_; }
   Group& group() { return group_; }
+  std::span<float> grads() { return grads_; }
 
  private:
+  std::vector<float> grads_ = std::vector<float>(kSize);
   std::unique_ptr<AllReduce> all_reduce_;
   Group group_;
   OverlappedAveraging averaging_;
@@ -110,11 +111,10 @@ TEST(OverlappedAveraging, TellsOfPartsThatAreThere) {
   for (const int count : ranks_under_test({2})) {
     world_under_test()->run(count, [&](Transport& transport) {
       Averager averager(transport, "wfbp");
-      std::vector<float> grads(kSize, 1.0f);
-      averager.averaging().begin(grads);
+      averager.averaging().begin(averager.grads());
       for (const std::size_t layer : {0u, 2u, 3u, 1u}) averager.averaging().ready(layer);
       std::vector<Range> parts;
-      averager.averaging().average(averager.group(), grads, Content::kChange,
+      averager.averaging().average(averager.group(), averager.grads(), Content::kChange,
                                    [&](Range part) { parts.push_back(part); });
       EXPECT_THAT(parts,
                   testing::ElementsAre(Range{110, 6}, Range{50, 60}, Range{40, 10}, Range{0, 40}));
@@ -186,12 +186,11 @@ TEST(OverlappedAveraging, ARankThatFailsInBackwardEndsTheRun) {
       world_under_test()->run(count, [&](Transport& transport) {
         Averager averager(transport, "wfbp");
         averager.pass(0);
-        std::vector<float> grads(kSize);
-        averager.averaging().begin(grads);
+        averager.averaging().begin(averager.grads());
         averager.averaging().ready(3);
         if (transport.rank() == 1) throw TrainingError("the loss became infinite");
         for (const std::size_t layer : {2u, 1u, 0u}) averager.averaging().ready(layer);
-        averager.averaging().average(averager.group(), grads, Content::kChange, {});
+        averager.averaging().average(averager.group(), averager.grads(), Content::kChange, {});
       });
     };
     EXPECT_THAT(run, testing::Throws<std::exception>(testing::Property(
