@@ -9,7 +9,7 @@ get_property(folders GLOBAL PROPERTY LOCKSTEP_FOLDERS)
 add_library(lockstep_whole SHARED)
 lockstep_use(lockstep_whole ${folders})
 target_compile_features(lockstep_whole INTERFACE cxx_std_20)
-target_link_libraries(lockstep_whole INTERFACE fmt::fmt Threads::Threads)
+target_link_libraries(lockstep_whole INTERFACE fmt::fmt Boost::headers Threads::Threads)
 set_target_properties(lockstep_whole PROPERTIES OUTPUT_NAME lockstep EXPORT_NAME lockstep
   LINKER_LANGUAGE CXX VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION})
 

@@ -34,8 +34,7 @@ void all_gather(Group& group, std::span<const float> mine, std::span<float> all)
   pass_round(group, "blocks", [&](int i) { return std::as_writable_bytes(place(i)); });
 }
 
-std::vector<AlignedVector<std::byte>> all_gather_bytes(Group& group,
-                                                       std::span<const std::byte> mine) {
+ByteBlocks all_gather_bytes(Group& group, std::span<const std::byte> mine) {
   const Operation operation(group.transport(), "all-gather of varied sizes");
   const auto m = static_cast<std::size_t>(group.size()),
              me = static_cast<std::size_t>(group.index());

@@ -17,7 +17,7 @@ class AllToAll : public AllReduce {
       sending.join(group.send((group.index() + k) % group.size(), data));
     }
     // The others read `data` while this one reduces, so the sum is built beside it.
-    AlignedVector<float> sum(data.size());
+    const auto sum = group.scratch(data.size());
     group.combine_in_order(sum, data, reduction.op);
     finish(reduction, sum);
     sending.wait();

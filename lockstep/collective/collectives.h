@@ -29,15 +29,16 @@ Range reduce_scatter(Group& group, std::span<float> data, ReduceOp op);
 void gather(Group& group, std::span<const float> mine, std::span<float> all, int root);
 void all_gather(Group& group, std::span<const float> mine, std::span<float> all);
 
-// Everybody sends everybody bytes of whatever length: `to[i]` goes to member i. Returns what came
-// from each; nothing from oneself. All travel at once.
+using ByteBlocks = std::vector<AlignedVector<std::byte>>;  // one a member
+
+// Everybody sends everybody bytes of whatever length: `to[i]` goes to member i. `from` ends with
+// what came from each, in the memory that it has; nothing from oneself. All travel at once.
 // A message of more than `most` bytes is a CommError.
-std::vector<AlignedVector<std::byte>> exchange_bytes(
-    Group& group, const std::vector<std::span<const std::byte>>& to, std::size_t most);
+void exchange_bytes(Group& group, std::span<const std::span<const std::byte>> to, std::size_t most,
+                    ByteBlocks& from);
 
 // What every member brought, of whatever length.
-std::vector<AlignedVector<std::byte>> all_gather_bytes(Group& group,
-                                                       std::span<const std::byte> mine);
+ByteBlocks all_gather_bytes(Group& group, std::span<const std::byte> mine);
 std::vector<AlignedVector<float>> all_gather_varied(Group& group, std::span<const float> mine);
 std::vector<std::string> all_gather_texts(Group& group, const std::string& mine);
 

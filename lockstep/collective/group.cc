@@ -18,13 +18,15 @@ std::vector<int> everybody(int size) {
 }  // namespace
 
 void Outgoing::wait() {
-  for (auto& request : requests_) transport_->wait(request);
+  if (group_ == nullptr) return;  // nothing was sent
+  for (auto& request : requests_) group_->transport_.wait(request);
   requests_.clear();
+  std::ranges::move(narrowed_, std::back_inserter(group_->spare_));
   narrowed_.clear();
 }
 
 void Outgoing::join(Outgoing&& other) {
-  if (transport_ == nullptr) transport_ = other.transport_;
+  if (group_ == nullptr) group_ = other.group_;
   std::move(other.requests_.begin(), other.requests_.end(), std::back_inserter(requests_));
   std::move(other.narrowed_.begin(), other.narrowed_.end(), std::back_inserter(narrowed_));
   other.requests_.clear();
@@ -50,16 +52,18 @@ std::size_t Group::piece() const {
   return std::max<std::size_t>(1, transport_.piece_bytes() / sizeof(float));
 }
 
-Group& Group::part(const std::vector<int>& members) {
-  auto& part = parts_[members];
-  if (!part) {
+Group& Group::part(std::span<const int> members) {
+  auto found = parts_.find(members);
+  if (found == parts_.end()) {
     std::vector<int> ranks;
     for (const int member : members) ranks.push_back(rank(member));
-    part = std::make_unique<Group>(transport_, std::move(ranks), tag_);
+    auto made = std::make_unique<Group>(transport_, std::move(ranks), tag_);
+    found = parts_.emplace(std::vector(members.begin(), members.end()), std::move(made)).first;
   }
-  part->observer_ = observer_;
-  part->number_ = number_;
-  return *part;
+  Group& part = *found->second;
+  part.observer_ = observer_;
+  part.number_ = number_;
+  return part;
 }
 
 SharedSpace* Group::shared() {
@@ -69,6 +73,11 @@ SharedSpace* Group::shared() {
     space_ = transport_.shared_space(ranks_);
   }
   return space_.get();
+}
+
+std::span<float> Group::scratch(std::size_t floats) {
+  if (scratch_.size() < floats) scratch_.resize(floats);
+  return std::span(scratch_).first(floats);
 }
 
 void Group::step(const char* phase, int index, int count) {
@@ -84,7 +93,7 @@ Outgoing Group::send(int to, std::span<const float> data) {
 
 Outgoing Group::send_bytes(int to, std::span<const std::byte> data) {
   Outgoing outgoing;
-  outgoing.transport_ = &transport_;
+  outgoing.group_ = this;
   const std::size_t most = piece() * sizeof(float);
   for (std::size_t at = 0; at < data.size(); at += most) {
     const auto part = data.subspan(at, std::min(most, data.size() - at));
@@ -95,8 +104,13 @@ Outgoing Group::send_bytes(int to, std::span<const std::byte> data) {
 
 Outgoing Group::send_narrowed(int to, std::span<const float> data) {
   Outgoing outgoing;
-  outgoing.transport_ = &transport_;
-  auto& narrowed = outgoing.narrowed_.emplace_back(data.size());
+  outgoing.group_ = this;
+  auto& narrowed = outgoing.narrowed_.emplace_back();
+  if (!spare_.empty()) {
+    narrowed.swap(spare_.back());
+    spare_.pop_back();
+  }
+  narrowed.resize(data.size());
   for (std::size_t at = 0; at < data.size(); at += piece()) {
     const std::size_t n = std::min(piece(), data.size() - at);
     narrow(number_, data.data() + at, n, narrowed.data() + at);
@@ -107,19 +121,21 @@ Outgoing Group::send_narrowed(int to, std::span<const float> data) {
 }
 
 void Group::receive_narrowed(int from, std::size_t n,
-                             const std::function<void(std::size_t, std::span<const float>)>& take) {
-  AlignedVector<std::uint16_t> narrowed(n);
-  AlignedVector<float> wide(std::min(piece(), n));
-  std::vector<Request> requests;
+                             FunctionView<void(std::size_t, std::span<const float>)> take) {
+  narrow_arrivals_.resize(std::max(narrow_arrivals_.size(), n));
+  arrivals_.resize(std::max(arrivals_.size(), std::min(piece(), n)));
+  const auto wide = std::span(arrivals_).first(std::min(piece(), n));
+  const auto narrowed = std::span(narrow_arrivals_).first(n);
+  Requests requests;
   for (std::size_t at = 0; at < n; at += piece()) {
-    const auto part = std::span(narrowed).subspan(at, std::min(piece(), n - at));
+    const auto part = narrowed.subspan(at, std::min(piece(), n - at));
     requests.push_back(transport_.irecv(rank(from), tag_, std::as_writable_bytes(part)));
   }
   for (std::size_t at = 0, i = 0; at < n; at += piece(), ++i) {
     const std::size_t count = std::min(piece(), n - at);
     finish_receive(requests[i], from, count * sizeof(std::uint16_t));
     widen(number_, narrowed.data() + at, count, wide.data());
-    take(at, std::span<const float>(wide).first(count));
+    take(at, wide.first(count));
   }
 }
 
@@ -136,7 +152,7 @@ void Group::receive(int from, std::span<float> into) {
 
 void Group::receive_bytes(int from, std::span<std::byte> into) {
   const std::size_t most = piece() * sizeof(float);
-  std::vector<Request> requests;
+  Requests requests;
   for (std::size_t at = 0; at < into.size(); at += most) {
     const auto part = into.subspan(at, std::min(most, into.size() - at));
     requests.push_back(transport_.irecv(rank(from), tag_, part));
@@ -178,18 +194,22 @@ void Group::combine_in_order(std::span<float> sum, std::span<const float> mine, 
   const auto m = static_cast<std::size_t>(size()), me = static_cast<std::size_t>(index_);
   const std::size_t most = std::min(piece(), sum.size());
   const std::size_t width = size_of(number_);
-  AlignedVector<float> arrivals(most * m);
-  AlignedVector<std::uint16_t> narrowed(number_ == Number::kFloat ? 0 : most * m);
-  std::vector<Request> requests(m);
+  arrivals_.resize(std::max(arrivals_.size(), most * m));
+  const auto arrivals = std::span(arrivals_);
+  if (number_ != Number::kFloat) {
+    narrow_arrivals_.resize(std::max(narrow_arrivals_.size(), most * m));
+  }
+  const auto narrowed = std::span(narrow_arrivals_);
+  Requests requests(m);
   for (std::size_t at = 0; at < sum.size(); at += most) {
     const std::size_t n = std::min(most, sum.size() - at);
     const auto part = sum.subspan(at, n);
-    const auto arrival = [&](std::size_t i) { return std::span(arrivals).subspan(i * most, n); };
+    const auto arrival = [&](std::size_t i) { return arrivals.subspan(i * most, n); };
     for (std::size_t i = 0; i < m; ++i) {
       if (i == me) continue;
       const auto room = number_ == Number::kFloat
                             ? std::as_writable_bytes(arrival(i))
-                            : std::as_writable_bytes(std::span(narrowed).subspan(i * most, n));
+                            : std::as_writable_bytes(narrowed.subspan(i * most, n));
       requests[i] = transport_.irecv(ranks_[i], tag_, room);
     }
     for (std::size_t i = 0; i < m; ++i) {

@@ -3,11 +3,13 @@
 // go in pieces so that one piece can travel on while the next one arrives.
 #pragma once
 
-#include <functional>
+#include <algorithm>
 #include <map>
 #include <memory>
 #include <span>
 #include <vector>
+
+#include <boost/container/small_vector.hpp>
 
 #include "lockstep/base/aligned.h"
 #include "lockstep/base/number.h"
@@ -27,7 +29,13 @@ class GroupObserver {
   virtual void on_combine(int from_rank, std::span<const float> into, ReduceOp op) = 0;
 };
 
+// Seldom more than a few; then they need no memory of their own.
+using Requests = boost::container::small_vector<Request, 8>;
+using Narrowed = boost::container::small_vector<AlignedVector<std::uint16_t>, 8>;
+
 // Sends under way. wait() before the data may change; destroying it unwaited withdraws them.
+class Group;
+
 class Outgoing {
  public:
   Outgoing() = default;
@@ -36,10 +44,10 @@ class Outgoing {
 
  private:
   friend class Group;
-  Transport* transport_ = nullptr;
+  Group* group_ = nullptr;
   // What they send, where it is no floats; outlives them.
-  std::vector<AlignedVector<std::uint16_t>> narrowed_;
-  std::vector<Request> requests_;
+  Narrowed narrowed_;
+  Requests requests_;
 };
 
 class Group {
@@ -58,10 +66,13 @@ class Group {
   std::size_t piece() const;  // floats in a piece of a pipelined message
 
   // The group of some of the members, by their indices here; made once and kept.
-  Group& part(const std::vector<int>& members);
+  Group& part(std::span<const int> members);
   // Where all members see each other's memory: the place to meet. Otherwise null. All members
   // must ask when one does.
   SharedSpace* shared();
+
+  // Memory for a collective under way, valid until the next call.
+  std::span<float> scratch(std::size_t floats);
 
   // From now on floats travel as these numbers, and no memory is shared. They are added as floats;
   // where a collective ends, all members hold what travelled.
@@ -84,10 +95,17 @@ class Group {
   void receive_bytes(int from, std::span<std::byte> into);
 
  private:
+  friend class Outgoing;
   Outgoing send_narrowed(int to, std::span<const float> data);
   // Hands on what arrives a piece at a time, as floats.
   void receive_narrowed(int from, std::size_t n,
-                        const std::function<void(std::size_t at, std::span<const float>)>& take);
+                        FunctionView<void(std::size_t at, std::span<const float>)> take);
+  struct InOrder {  // lists of members, whatever holds them
+    using is_transparent = void;
+    bool operator()(std::span<const int> a, std::span<const int> b) const {
+      return std::ranges::lexicographical_compare(a, b);
+    }
+  };
   // One message of exactly this size, or a CommError.
   void finish_receive(Request& request, int from, std::size_t expected);
 
@@ -99,7 +117,11 @@ class Group {
   Number number_ = Number::kFloat;
   bool asked_for_space_ = false;
   std::shared_ptr<SharedSpace> space_;
-  std::map<std::vector<int>, std::unique_ptr<Group>> parts_;
+  std::map<std::vector<int>, std::unique_ptr<Group>, InOrder> parts_;
+  // Used again and again.
+  AlignedVector<float> scratch_, arrivals_;
+  AlignedVector<std::uint16_t> narrow_arrivals_;
+  Narrowed spare_;  // of sends that are over
 };
 
 }  // namespace lockstep

@@ -2,8 +2,10 @@
 // masters form a ring, and each master hands the result to its group. Fits machines with a fast
 // inside and a slow network between: only masters use the network. Inside a group shared memory is
 // used where there is any, else a binomial tree; the bits are the same.
+#include <algorithm>
 #include <cmath>
-#include <map>
+
+#include <boost/container/small_vector.hpp>
 
 #include "lockstep/collective/all_reduce.h"
 #include "lockstep/collective/chunks.h"
@@ -14,38 +16,49 @@
 namespace lockstep {
 namespace {
 
-using Members = std::vector<int>;
+using Members = boost::container::small_vector<int, 64>;
+
+// What a member must know of the groups.
+struct Arrangement {
+  Members mine;     // the members of its own group; the first is the master
+  Members masters;  // of all groups
+
+  std::span<const int> own_group() const { return {mine.data(), mine.size()}; }
+  std::span<const int> all_masters() const { return {masters.data(), masters.size()}; }
+};
 
 // Consecutive members, sizes differing by at most one.
-std::vector<Members> consecutive_groups(int members, int groups) {
-  std::vector<Members> result(static_cast<std::size_t>(groups));
+void arrange_consecutively(Group& group, int groups, Arrangement& arrangement) {
+  const auto me = static_cast<std::size_t>(group.index());
   for (int g = 0; g < groups; ++g) {
-    const Range range = chunk(static_cast<std::size_t>(members), groups, g);
+    const Range range = chunk(static_cast<std::size_t>(group.size()), groups, g);
+    arrangement.masters.push_back(static_cast<int>(range.begin));
+    if (me < range.begin || me >= range.end()) continue;
     for (std::size_t i = range.begin; i < range.end(); ++i) {
-      result[static_cast<std::size_t>(g)].push_back(static_cast<int>(i));
+      arrangement.mine.push_back(static_cast<int>(i));
     }
   }
-  return result;
 }
 
 int usual_groups(int members) {
   return static_cast<int>(std::lround(std::sqrt(static_cast<double>(members))));
 }
 
-// One group a host, unless there is just one host or every member has its own.
-std::vector<Members> groups_by_host(Group& group) {
-  std::map<int, Members> by_host;
+// One group a host, unless there is just one host or every member has its own. In the order of the
+// masters, which is the same on every rank.
+void arrange_by_host(Group& group, Arrangement& arrangement) {
+  const auto host_of = [&](int member) { return group.transport().host_of(group.rank(member)); };
   for (int i = 0; i < group.size(); ++i) {
-    by_host[group.transport().host_of(group.rank(i))].push_back(i);
+    if (host_of(i) == host_of(group.index())) arrangement.mine.push_back(i);
+    const bool known = std::ranges::any_of(
+        arrangement.masters, [&](int master) { return host_of(master) == host_of(i); });
+    if (!known) arrangement.masters.push_back(i);
   }
-  const int hosts = static_cast<int>(by_host.size());
-  if (hosts == 1 || hosts == group.size()) {
-    return consecutive_groups(group.size(), usual_groups(group.size()));
-  }
-  std::vector<Members> result;
-  for (auto& [host, members] : by_host) result.push_back(std::move(members));
-  std::sort(result.begin(), result.end());  // by first member: the same on every rank
-  return result;
+  const std::size_t hosts = arrangement.masters.size();
+  if (hosts > 1 && hosts < group.ranks().size()) return;
+  arrangement.mine.clear();
+  arrangement.masters.clear();
+  arrange_consecutively(group, usual_groups(group.size()), arrangement);
 }
 
 class Hierarchical : public AllReduce {
@@ -53,16 +66,13 @@ class Hierarchical : public AllReduce {
   explicit Hierarchical(int groups) : AllReduce("all-reduce hierarchical"), groups_(groups) {}
 
   void reduce(Group& group, std::span<float> data, const Reduction& reduction) const override {
-    const auto groups = groups_ == 0 ? groups_by_host(group)
-                                     : consecutive_groups(group.size(), checked(group.size()));
-    Members masters;
-    const Members* mine = nullptr;
-    for (const auto& members : groups) {
-      masters.push_back(members.front());
-      if (std::find(members.begin(), members.end(), group.index()) != members.end())
-        mine = &members;
+    Arrangement arrangement;
+    if (groups_ == 0) {
+      arrange_by_host(group, arrangement);
+    } else {
+      arrange_consecutively(group, checked(group.size()), arrangement);
     }
-    Group& inside = group.part(*mine);
+    Group& inside = group.part(arrangement.own_group());
     SharedSpace* const space = inside.size() > 1 ? inside.shared() : nullptr;
 
     if (space != nullptr) {
@@ -72,7 +82,7 @@ class Hierarchical : public AllReduce {
       tree_reduce(inside, data, reduction.undivided(), 0, "reduce in the group");
     }
     if (inside.index() == 0) {
-      Group& between = group.part(masters);
+      Group& between = group.part(arrangement.all_masters());
       ring_share_reduce(between, data, reduction);
       ring_share_only(between, data);
     }
@@ -86,18 +96,16 @@ class Hierarchical : public AllReduce {
 
   void tally(Tally& tally, int ranks, std::size_t n) const override {
     const int count = groups_ == 0 ? usual_groups(ranks) : checked(ranks);
-    const auto groups = consecutive_groups(ranks, count);
-    tally.steps(2 * tree_levels(static_cast<int>(groups.front().size())) + 2 * (count - 1));
+    const auto all = static_cast<std::size_t>(ranks);
+    tally.steps(2 * tree_levels(static_cast<int>(chunk(all, count, 0).size)) + 2 * (count - 1));
     for (int g = 0; g < count; ++g) {
-      const Members& members = groups[static_cast<std::size_t>(g)];
-      const int size = static_cast<int>(members.size());
+      const Range members = chunk(all, count, g);
+      const int master = static_cast<int>(members.begin), size = static_cast<int>(members.size);
       for (int i = 0; i < size; ++i) {
-        const int member = members[static_cast<std::size_t>(i)];
-        if (i != 0) tally.send(member, n);
-        tally.send(member, n * binomial_children(i, size).size());
+        if (i != 0) tally.send(master + i, n);
+        tally.send(master + i, n * binomial_children(i, size).size());
       }
-      tally.send(members.front(),
-                 ring_share_reduce_sends(g, count, n) + ring_share_only_sends(g, count, n));
+      tally.send(master, ring_share_reduce_sends(g, count, n) + ring_share_only_sends(g, count, n));
     }
   }
 

@@ -24,7 +24,7 @@ void direct_exchange(Group& group, std::span<float> data, const Reduction& reduc
     sending.join(group.send(to, chunk_of(to)));
   }
   // Others still read `own`, so the sum is built beside it.
-  AlignedVector<float> sum(own.size());
+  const auto sum = group.scratch(own.size());
   group.combine_in_order(sum, own, reduction.op);
   finish(reduction, sum);
   sending.wait();
@@ -42,7 +42,7 @@ void direct_exchange(Group& group, std::span<float> data, const Reduction& reduc
 void mutual_exchange(Group& group, std::span<float> data, const Reduction& reduction) {
   group.step("to each other", 0, 1);
   Outgoing sending = group.send(1 - group.index(), data);
-  AlignedVector<float> sum(data.size());
+  const auto sum = group.scratch(data.size());
   group.combine_in_order(sum, data, reduction.op);
   finish(reduction, sum);
   sending.wait();

@@ -1,7 +1,8 @@
 #include "lockstep/collective/shared_memory.h"
 
 #include <algorithm>
-#include <vector>
+
+#include <boost/container/small_vector.hpp>
 
 #include "lockstep/collective/chunks.h"
 
@@ -25,9 +26,15 @@ void copy(std::span<const float> from, float* to) {
   std::copy(from.begin(), from.end(), to);
 }
 
+using Buffers = boost::container::small_vector<std::span<float>, 16>;  // one a member
+using BufferView = std::span<const std::span<float>>;
+BufferView view(const Buffers& buffers) {
+  return {buffers.data(), buffers.size()};
+}
+
 // The buffers all members brought.
-std::vector<std::span<float>> buffers_met(const SharedSpace& space, std::size_t n) {
-  std::vector<std::span<float>> buffers;
+Buffers buffers_met(const SharedSpace& space, std::size_t n) {
+  Buffers buffers;
   for (int i = 0; i < space.size(); ++i) {
     buffers.emplace_back(static_cast<float*>(space.card(i).data), n);
   }
@@ -44,14 +51,14 @@ SharedSpace::Card note(std::span<float> data, Kind kind, ReduceOp op = ReduceOp:
 }
 
 // Into member 0's block, in the order of the members.
-void combine_in_order(std::span<const std::span<float>> sources, Range block, ReduceOp op) {
+void combine_in_order(BufferView sources, Range block, ReduceOp op) {
   for (std::size_t i = 1; i < sources.size(); ++i) {
     combine(op, slice(sources[0], block), slice(sources[i], block));
   }
 }
 
 // Into member 0's block, up the binomial tree.
-void combine_in_tree(std::span<const std::span<float>> sources, Range block, ReduceOp op) {
+void combine_in_tree(BufferView sources, Range block, ReduceOp op) {
   for (std::size_t d = 1; d < sources.size(); d *= 2) {
     for (std::size_t i = 0; i + d < sources.size(); i += 2 * d) {
       combine(op, slice(sources[i], block), slice(sources[i + d], block));
@@ -60,9 +67,8 @@ void combine_in_tree(std::span<const std::span<float>> sources, Range block, Red
 }
 
 // Half of every member's window: while one half is still read, the other is written.
-std::vector<std::span<float>> half_windows(const SharedSpace& space, std::size_t half,
-                                           std::size_t floats) {
-  std::vector<std::span<float>> windows;
+Buffers half_windows(const SharedSpace& space, std::size_t half, std::size_t floats) {
+  Buffers windows;
   for (int i = 0; i < space.size(); ++i) {
     auto* const begin = reinterpret_cast<float*>(space.window(i).data());
     windows.emplace_back(begin + half * floats, floats);
@@ -76,8 +82,8 @@ void for_segments(SharedSpace& space, std::span<float> data, Visit visit) {
   const std::size_t window = space.window(0).size() / sizeof(float);
   const std::size_t room = window / 2 / kGrain * kGrain;
   for_blocks({0, data.size()}, room, [&](Range range) {
-    const auto windows = half_windows(space, space.next_half(), room);
-    visit(slice(data, range), std::span(windows),
+    const Buffers windows = half_windows(space, space.next_half(), room);
+    visit(slice(data, range), view(windows),
           grained_chunk(range.size, kGrain, space.size(), space.index()));
   });
 }
@@ -86,17 +92,17 @@ void for_segments(SharedSpace& space, std::span<float> data, Visit visit) {
 // way out: member 0's window collects the results.
 void staged_all_reduce(SharedSpace& space, std::span<float> data, const Reduction& reduction) {
   const auto me = static_cast<std::size_t>(space.index());
-  for_segments(space, data, [&](std::span<float> part, auto windows, Range own) {
+  for_segments(space, data, [&](std::span<float> part, BufferView windows, Range own) {
     const auto outside_own = [&](auto visit) {
       visit(Range{0, own.begin});
       visit(Range{own.end(), part.size() - own.end()});
     };
     outside_own([&](Range range) { copy(slice(part, range), windows[me].data() + range.begin); });
     space.meet(note(data, kAllReduce, reduction.op));
-    std::vector<std::span<float>> sources(windows.begin(), windows.end());
+    Buffers sources(windows.begin(), windows.end());
     sources[me] = part;
     for_blocks(own, kBlock, [&](Range block) {
-      combine_in_order(sources, block, reduction.op);
+      combine_in_order(view(sources), block, reduction.op);
       const auto result = slice(sources[0], block);
       finish(reduction, result);
       copy(result, (me == 0 ? windows[0] : part).data() + block.begin);
@@ -114,7 +120,7 @@ void shared_all_reduce(SharedSpace& space, std::span<float> data, const Reductio
   const auto buffers = buffers_met(space, data.size());
   const Range own = grained_chunk(data.size(), kGrain, space.size(), space.index());
   for_blocks(own, kBlock, [&](Range block) {
-    combine_in_order(buffers, block, reduction.op);
+    combine_in_order(view(buffers), block, reduction.op);
     const auto result = slice(buffers[0], block);
     finish(reduction, result);
     for (std::size_t i = 1; i < buffers.size(); ++i) copy(result, buffers[i].data() + block.begin);
@@ -123,7 +129,7 @@ void shared_all_reduce(SharedSpace& space, std::span<float> data, const Reductio
 }
 
 void shared_tree_reduce(SharedSpace& space, std::span<float> data, const Reduction& reduction) {
-  const auto reduce_slice = [&](std::span<const std::span<float>> sources, Range own) {
+  const auto reduce_slice = [&](BufferView sources, Range own) {
     for_blocks(own, kBlock, [&](Range block) {
       combine_in_tree(sources, block, reduction.op);
       finish(reduction, slice(sources[0], block));
@@ -131,13 +137,13 @@ void shared_tree_reduce(SharedSpace& space, std::span<float> data, const Reducti
   };
   if (space.direct()) {
     space.meet(lend(data, kTreeReduce, reduction.op));
-    reduce_slice(buffers_met(space, data.size()),
+    reduce_slice(view(buffers_met(space, data.size())),
                  grained_chunk(data.size(), kGrain, space.size(), space.index()));
     space.meet(note(data, kDone));
     return;
   }
   const auto me = static_cast<std::size_t>(space.index());
-  for_segments(space, data, [&](std::span<float> part, auto windows, Range own) {
+  for_segments(space, data, [&](std::span<float> part, BufferView windows, Range own) {
     copy(part, windows[me].data());
     space.meet(note(data, kTreeReduce, reduction.op));
     reduce_slice(windows, own);
@@ -154,7 +160,7 @@ void shared_broadcast(SharedSpace& space, std::span<float> data) {
     space.meet(note(data, kDone));
     return;
   }
-  for_segments(space, data, [&](std::span<float> part, auto windows, Range) {
+  for_segments(space, data, [&](std::span<float> part, BufferView windows, Range) {
     if (root) copy(part, windows[0].data());
     space.meet(note(data, kBroadcast));
     if (!root) copy(windows[0].first(part.size()), part.data());

@@ -2,6 +2,8 @@
 // leaves each with 1/X of the vector; an all-reduce of that part along the column finishes it;
 // share-only along the row hands it out. As little data as the ring in 2(X−1)+2(Y−1) steps.
 // A prime number of members makes no grid: then it is a ring.
+#include <boost/container/small_vector.hpp>
+
 #include "lockstep/collective/all_reduce.h"
 #include "lockstep/collective/chunks.h"
 #include "lockstep/collective/grid.h"
@@ -21,11 +23,11 @@ class Torus : public AllReduce {
       ring_share_only(group, data);
       return;
     }
-    std::vector<int> row, column;
+    boost::container::small_vector<int, 64> row, column;
     for (int i = 0; i < x; ++i) row.push_back(group.index() / x * x + i);
     for (int j = 0; j < y; ++j) column.push_back(group.index() % x + j * x);
-    Group& along_row = group.part(row);
-    Group& along_column = group.part(column);
+    Group& along_row = group.part({row.data(), row.size()});
+    Group& along_column = group.part({column.data(), column.size()});
 
     ring_share_reduce(along_row, data, reduction.undivided(), 0, "row share-reduce");
     const auto own = slice(data, chunk(data.size(), x, ring_chunk_of(along_row.index(), x)));

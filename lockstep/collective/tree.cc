@@ -35,8 +35,8 @@ int tree_levels(int count) {
   return static_cast<int>(std::bit_width(static_cast<unsigned>(count - 1)));
 }
 
-std::vector<int> binomial_children(int node, int count) {
-  std::vector<int> children;
+Children binomial_children(int node, int count) {
+  Children children;
   for (int distance = 1; node + distance < count; distance *= 2) {
     if (node & distance) break;
     children.push_back(node + distance);

@@ -33,7 +33,8 @@ std::vector<Compression::Lane> Compression::make_lanes(std::size_t phase, Feedba
       lane.layers = cut_layers(lane.layers, part_.begin, part_.end);
     }
     auto compressor = plan_.make(lane, feedback);
-    lanes.push_back({lane.name, std::move(lane.layers), std::move(compressor)});
+    auto runs = runs_of(lane.layers);
+    lanes.push_back({lane.name, std::move(lane.layers), std::move(compressor), std::move(runs)});
   }
   return lanes;
 }
@@ -117,7 +118,7 @@ double Compression::seconds(Lanes which, double Speed::*speed) const {
   double sum = 0;
   for (const Lane& lane : lanes_) {
     if (which != Lanes::kAll && gathers(lane) != (which == Lanes::kGathered)) continue;
-    const auto bytes = static_cast<double>(size_of(runs_of(lane.layers)) * sizeof(float));
+    const auto bytes = static_cast<double>(size_of(lane.runs) * sizeof(float));
     sum += bytes / (lane.compressor->speed().*speed);
   }
   return sum;

@@ -19,6 +19,7 @@ class Compression {
     std::string name;
     std::vector<Layer> layers;
     std::unique_ptr<Compressor> compressor;
+    std::vector<Range> runs;  // of the layers
   };
 
   // A part of the vector that messages are about, counted from its begin.

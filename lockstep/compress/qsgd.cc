@@ -87,12 +87,11 @@ class Qsgd : public OnRuns {
   void add(BytesView message, float scale, std::span<float> sum) const override {
     BytesReader reader(message);
     const auto form = reader.get<std::uint8_t>();
-    std::vector<float> norms(buckets_.size());
-    const BytesView bytes = reader.take(norms.size() * sizeof(float));
-    if (!norms.empty()) std::memcpy(norms.data(), bytes.data(), bytes.size());
-    for (float& norm : norms) {
-      if (!std::isfinite(norm)) throw CommError("a qsgd message has a norm that is not finite");
-      norm *= scale / static_cast<float>(s_);
+    const Norms norms{reader.take(buckets_.size() * sizeof(float)), scale / static_cast<float>(s_)};
+    for (std::size_t b = 0; b < buckets_.size(); ++b) {
+      if (!std::isfinite(norms.sent(b))) {
+        throw CommError("a qsgd message has a norm that is not finite");
+      }
     }
     if (form == kElias) {
       add_elias(reader.take(reader.left()), norms, sum);
@@ -119,6 +118,19 @@ class Qsgd : public OnRuns {
   Speed speed() const override { return {2e9, 4e9}; }
 
  private:
+  // Of the buckets, as they stand in a message.
+  struct Norms {
+    BytesView bytes;
+    float factor;
+
+    float sent(std::size_t bucket) const {
+      float norm;
+      std::memcpy(&norm, bytes.data() + bucket * sizeof norm, sizeof norm);
+      return norm;
+    }
+    float operator[](std::size_t bucket) const { return sent(bucket) * factor; }
+  };
+
   static std::uint64_t mixed(std::uint64_t key, std::size_t place) {
     std::uint64_t x = key + place * 0x9e3779b97f4a7c15u;
     x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
@@ -128,7 +140,7 @@ class Qsgd : public OnRuns {
 
   std::size_t fixed_bytes() const { return padded_ / 8 * static_cast<std::size_t>(bits_); }
 
-  void add_elias(BytesView bytes, std::span<const float> norms, std::span<float> sum) const {
+  void add_elias(BytesView bytes, const Norms& norms, std::span<float> sum) const {
     BytesReader front(bytes);
     const std::uint64_t count = get_varint(front);
     if (count > padded_) throw CommError("a qsgd message has {} of {} values", count, padded_);
@@ -151,7 +163,7 @@ class Qsgd : public OnRuns {
     reader.end();
   }
 
-  void add_fixed(BytesReader& reader, std::span<const float> norms, std::span<float> sum) const {
+  void add_fixed(BytesReader& reader, const Norms& norms, std::span<float> sum) const {
     for (std::size_t b = 0; b < buckets_.size(); ++b) {
       const Range& bucket = buckets_[b];
       const BytesView packed =

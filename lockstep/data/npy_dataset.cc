@@ -14,7 +14,7 @@ namespace {
 DataShape sample_shape(const NpyShape& shape) {
   using Kind = DataShape::Kind;
   NpyShape rest(shape.begin() + 1, shape.end());
-  if (rest.empty()) rest = {1};
+  if (rest.empty()) rest.push_back(1);
   if (shape.size() == 3) rest.insert(rest.begin(), 1);
   return {shape.size() == 3 || shape.size() == 4 ? Kind::kImage : Kind::kVector, rest, 0, 0};
 }

@@ -1,8 +1,10 @@
 // y = x·Wᵀ + b, then ReLU if wanted. The three matrix products of a step write where their results
 // belong; the ReLU works in place, and its mask is where the output is positive.
+#include <algorithm>
 #include <cmath>
 
 #include "lockstep/model/layers.h"
+#include "lockstep/model/outer_product.h"
 
 namespace lockstep {
 namespace {
@@ -33,8 +35,7 @@ class Linear : public LayerOp {
     auto bias_gradient = parameters_.gradient(bias_);
     at::sum_out(bias_gradient, dy, 0);
     pass.gradient_done(bias_);
-    auto weight_gradient = parameters_.gradient(weight_);
-    at::mm_out(weight_gradient, dy.t(), x_);
+    differentiate_weights(dy);
     pass.gradient_done(weight_);
     x_.reset();
     y_.reset();
@@ -52,10 +53,32 @@ class Linear : public LayerOp {
   bool has_parameters() const override { return true; }
 
  private:
+  void differentiate_weights(const torch::Tensor& dy) {
+    auto gradient = parameters_.gradient(weight_);
+    const auto ready = [](const torch::Tensor& t) {
+      return t.is_contiguous() && t.scalar_type() == torch::kFloat;
+    };
+    const auto batch = static_cast<std::size_t>(dy.size(0)), out = static_cast<std::size_t>(out_);
+    if (!OuterProduct::possible(batch, static_cast<std::size_t>(in_)) || !ready(dy) || !ready(x_) ||
+        !ready(gradient)) {
+      at::mm_out(gradient, dy.t(), x_);
+      return;
+    }
+    product_.pack(batch, static_cast<std::size_t>(in_), x_.data_ptr<float>());
+    constexpr std::size_t kRows = OuterProduct::kRows;
+    const auto blocks = static_cast<std::int64_t>((out + kRows - 1) / kRows);
+    at::parallel_for(0, blocks, 8, [&](std::int64_t begin, std::int64_t end) {
+      product_.make_rows(static_cast<std::size_t>(begin) * kRows,
+                         std::min(out, static_cast<std::size_t>(end) * kRows), out,
+                         dy.data_ptr<float>(), gradient.data_ptr<float>());
+    });
+  }
+
   std::int64_t in_, out_;
   bool relu_;
   std::size_t weight_, bias_;
   torch::Tensor x_, y_;
+  OuterProduct product_;
 };
 
 }  // namespace

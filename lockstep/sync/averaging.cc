@@ -23,15 +23,24 @@ AverageCost WholeAveraging::average(Group& group, std::span<float> values, Conte
   return cost;
 }
 
+const AverageCost& AllReduceCosts::of(const AllReduce& algorithm, int members, int index,
+                                      std::size_t n) {
+  const auto [found, missing] = costs_.try_emplace({&algorithm, members, index, n});
+  if (missing) {
+    const Tally tally = algorithm.tally_of(members, n);
+    const std::uint64_t own = tally.bytes_of(index);
+    found->second = {own, own, static_cast<std::uint64_t>(tally.cost().steps), own};
+  }
+  return found->second;
+}
+
 AverageCost AllReduceAveraging::run(Group& group, std::span<float> values, Content) {
   algorithm_.run(group, values, ReduceOp::kMean);
   return cost(group, values.size());
 }
 
 AverageCost AllReduceAveraging::cost(Group& group, std::size_t n) const {
-  const Tally tally = algorithm_.tally_of(group.size(), n);
-  const std::uint64_t own = tally.bytes_of(group.index());
-  return {own, own, static_cast<std::uint64_t>(tally.cost().steps), own};
+  return costs_.of(algorithm_, group.size(), group.index(), n);
 }
 
 AverageCost ServerAveraging::run(Group& group, std::span<float> values, Content content) {

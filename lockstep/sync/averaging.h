@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <string>
+#include <tuple>
 
+#include "lockstep/base/function_view.h"
 #include "lockstep/base/range.h"
 #include "lockstep/base/state.h"
 #include "lockstep/collective/all_reduce.h"
@@ -38,7 +40,7 @@ struct AverageCost {
 };
 
 // Part of the vector has its average.
-using OnPart = std::function<void(Range part)>;
+using OnPart = FunctionView<void(Range part)>;
 
 class Averaging {
  public:
@@ -68,6 +70,15 @@ class WholeAveraging : public Averaging {
   virtual AverageCost run(Group& group, std::span<float> values, Content content) = 0;
 };
 
+// What an all-reduce costs a member. Kept, for there are few cases, and every step asks.
+class AllReduceCosts {
+ public:
+  const AverageCost& of(const AllReduce& algorithm, int members, int index, std::size_t n);
+
+ private:
+  std::map<std::tuple<const AllReduce*, int, int, std::size_t>, AverageCost> costs_;
+};
+
 class AllReduceAveraging : public WholeAveraging {
  public:
   explicit AllReduceAveraging(const AllReduce& algorithm) : algorithm_(algorithm) {}
@@ -78,6 +89,7 @@ class AllReduceAveraging : public WholeAveraging {
 
  private:
   const AllReduce& algorithm_;
+  mutable AllReduceCosts costs_;
 };
 
 // Vectors as long as the parameters go through the server; shorter ones, such as running

@@ -31,7 +31,7 @@ void Communicator::average(std::span<float> values, Content content, const OnPar
   }
 }
 
-void Communicator::record(std::size_t n, const std::function<double()>& action) {
+void Communicator::record(std::size_t n, FunctionView<double()> action) {
   const double began = group_.transport().now();
   const double working = action();
   const double ended = group_.transport().now();

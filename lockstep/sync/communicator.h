@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <memory>
 #include <span>
@@ -30,7 +29,9 @@ struct Traffic {
 
 class Communicator {
  public:
-  Communicator(Group& group, Averaging& averaging) : group_(group), averaging_(averaging) {}
+  Communicator(Group& group, Averaging& averaging) : group_(group), averaging_(averaging) {
+    durations_.reserve(1024);  // about what is averaged between two settlements
+  }
 
   // Collective. The mean over the members, the same bits on all of them. What is said about the
   // content lets it be compressed.
@@ -41,7 +42,7 @@ class Communicator {
   void know(std::span<const float> model) { averaging_.know(group_, model); }
   // The same account for an average that is made by `action`, over vectors of n floats, if it
   // returns the seconds that it did something else.
-  void record(std::size_t n, const std::function<double()>& action);
+  void record(std::size_t n, FunctionView<double()> action);
   // The communicator of some of the members, by their indices here; made once and kept.
   Communicator& part(const std::vector<int>& members);
 

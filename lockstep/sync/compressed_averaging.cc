@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "lockstep/base/error.h"
+#include "lockstep/sync/combining.h"
 
 namespace lockstep {
 namespace {
@@ -43,7 +44,7 @@ AverageCost CompressedAveraging::run(Group& group, std::span<float> values, Cont
 }
 
 CompressedMean& CompressedAveraging::mean_of(const Ranks& members, Content content) {
-  const auto found = means_.find({content, members});
+  const auto found = means_.find(std::pair<Content, const Ranks&>(content, members));
   if (found != means_.end()) return found->second;
   const auto me = std::ranges::find(members, rank_) - members.begin();
   const auto size = static_cast<int>(members.size());

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <map>
+#include <tuple>
 #include <vector>
 
 #include "lockstep/sync/agreed_models.h"
@@ -42,7 +43,13 @@ class CompressedAveraging : public WholeAveraging {
   std::uint64_t seed_;
   int rank_, workers_;
   double epoch_ = 0;
-  std::map<std::pair<Content, Ranks>, CompressedMean> means_;
+  struct InOrder {  // without a copy of the ranks that are looked for
+    using is_transparent = void;
+    bool operator()(const auto& a, const auto& b) const {
+      return std::tie(a.first, a.second) < std::tie(b.first, b.second);
+    }
+  };
+  std::map<std::pair<Content, Ranks>, CompressedMean, InOrder> means_;
   AgreedModels agreed_;
 };
 

@@ -4,10 +4,9 @@
 
 #include <algorithm>
 
-#include "lockstep/base/aligned.h"
 #include "lockstep/collective/chunks.h"
-#include "lockstep/collective/collectives.h"
 #include "lockstep/compress/kernels.h"
+#include "lockstep/sync/combining.h"
 
 namespace lockstep {
 namespace {
@@ -16,12 +15,6 @@ using Lanes = Compression::Lanes;
 
 std::size_t end_of(std::span<const Layer> layers) {
   return layers.empty() ? 0 : layers.back().offset + layers.back().size;
-}
-
-bool owners_pay(const CompressionPlan& plan, int members) {
-  if (plan.combining() != Combining::kAuto) return plan.combining() == Combining::kOwner;
-  const double m = members;  // in messages
-  return 2 * (m - 1) / m < m - 1;
 }
 
 }  // namespace
@@ -84,7 +77,7 @@ AverageCost CompressedMean::run(Group& group, const AllReduce& all_reduce, std::
       gather(group, values, meter);
     }
   }
-  meter.cost().plain = all_reduce.tally_of(members_, values.size()).bytes_of(index_);
+  meter.cost().plain = costs_.of(all_reduce, members_, index_, values.size()).sent;
   return meter.cost();
 }
 
@@ -111,7 +104,8 @@ bool CompressedMean::gathers() const {
 // Summands that travel as floats go together, a round at a time.
 void CompressedMean::add_up(Group& group, const AllReduce& all_reduce, std::span<float> values,
                             Meter& meter) {
-  std::vector<Summands*> sums;
+  auto& sums = now_.sums;
+  sums.clear();
   for (Lane& lane : lanes_) {
     if (!whole_.gathers(lane)) sums.push_back(lane.compressor->summands());
   }
@@ -121,18 +115,20 @@ void CompressedMean::add_up(Group& group, const AllReduce& all_reduce, std::span
     group.travel_as(number);
     all_reduce.run(group, numbers, ReduceOp::kMean);
     group.travel_as(Number::kFloat);
-    const Tally tally = all_reduce.tally_of(members_, numbers.size());
-    const std::uint64_t bytes = tally.bytes_of(index_) / sizeof(float) * size_of(number);
+    const AverageCost& usual = costs_.of(all_reduce, members_, index_, numbers.size());
+    const std::uint64_t bytes = usual.sent / sizeof(float) * size_of(number);
     cost.sent += bytes;
     cost.received += bytes;
-    cost.rounds += static_cast<std::uint64_t>(tally.cost().steps);
+    cost.rounds += usual.rounds;
   };
   int rounds = 0;
   for (const Summands* sum : sums) rounds = std::max(rounds, sum->rounds());
-  AlignedVector<float> together;
+  auto& floats = now_.floats;
+  auto& others = now_.others;
+  auto& together = now_.together;
   for (int round = 0; round < rounds; ++round) {
-    std::vector<std::span<float>> floats;
-    std::vector<std::pair<std::span<float>, Number>> others;
+    floats.clear();
+    others.clear();
     meter.encoding(round == 0 ? whole_.encode_seconds(Lanes::kAdded) : 0, [&] {
       for (Summands* sum : sums) {
         if (round >= sum->rounds()) continue;
@@ -165,7 +161,7 @@ void CompressedMean::add_up(Group& group, const AllReduce& all_reduce, std::span
 void CompressedMean::clear_gathered(std::span<float> values) const {
   for (const Lane& lane : lanes_) {
     if (!whole_.gathers(lane)) continue;
-    for (const Range& run : runs_of(lane.layers)) {
+    for (const Range& run : lane.runs) {
       std::fill_n(values.data() + run.begin, run.size, 0.0f);
     }
   }
@@ -176,12 +172,18 @@ std::size_t CompressedMean::most() const {
   return 2 * size_ * sizeof(float) + 65536;
 }
 
+const ByteBlocks& CompressedMean::send_everybody(Group& group, BytesView message) {
+  now_.views.assign(static_cast<std::size_t>(members_), message);
+  exchange_bytes(group, now_.views, most(), now_.from);
+  return now_.from;
+}
+
 void CompressedMean::gather(Group& group, std::span<float> values, Meter& meter) {
-  Bytes mine;
+  Bytes& mine = now_.mine;
+  mine.clear();
   meter.encoding(whole_.encode_seconds(Lanes::kGathered),
                  [&] { whole_.encode_gathered(values, mine); });
-  const auto others = exchange_bytes(
-      group, std::vector<BytesView>(static_cast<std::size_t>(members_), mine.view()), most());
+  const ByteBlocks& others = send_everybody(group, mine.view());
   AverageCost& cost = meter.cost();
   cost.sent += mine.size() * static_cast<std::size_t>(members_ - 1);
   for (const auto& message : others) cost.received += message.size();
@@ -203,18 +205,24 @@ void CompressedMean::through_owners(Group& group, std::span<float> values, doubl
   const auto chunk_of = [&](std::size_t i) {
     return slice(values, chunk(size_, members_, static_cast<int>(i)));
   };
-  std::vector<Bytes> messages(m);
-  std::vector<BytesView> views(m);
+  auto& messages = now_.to_owners;
+  auto& views = now_.views;
+  messages.resize(m);
+  views.resize(m);
   meter.encoding(whole_.encode_seconds(Lanes::kGathered), [&] {
     for (std::size_t i = 0; i < m; ++i) {
+      messages[i].clear();
       to_owners_[i].encode_gathered(chunk_of(i), messages[i]);
       views[i] = messages[i].view();
     }
   });
-  const auto parts = exchange_bytes(group, views, most());
+  const ByteBlocks& parts = now_.from;
+  exchange_bytes(group, views, most(), now_.from);
   AverageCost& cost = meter.cost();
-  Bytes mine;
-  AlignedVector<float> sum(chunk_of(me).size());
+  Bytes& mine = now_.mine;
+  mine.clear();
+  auto& sum = now_.sum;
+  sum.assign(chunk_of(me).size(), 0.0f);
   const double share = 1.0 / members_;
   meter.decoding(whole_.decode_seconds(Lanes::kGathered), [&] {
     for (std::size_t i = 0; i < m; ++i) {
@@ -229,7 +237,7 @@ void CompressedMean::through_owners(Group& group, std::span<float> values, doubl
     as_owner_->begin(sum, epoch);
     as_owner_->encode_gathered(sum, mine);
   });
-  const auto means = exchange_bytes(group, std::vector<BytesView>(m, mine.view()), most());
+  const ByteBlocks& means = send_everybody(group, mine.view());
   cost.sent += mine.size() * (m - 1);
   cost.rounds += 2;
   meter.decoding(whole_.decode_seconds(Lanes::kGathered), [&] {
@@ -263,27 +271,6 @@ std::uint64_t stream_of(int rank, const std::vector<int>& members, Content conte
   for (const int member : members) mix(static_cast<std::uint64_t>(member) + 1);
   if (bucket > 0) mix(bucket);
   return (x >> 8) << 4 & ~(std::uint64_t{7} << 60);
-}
-
-std::string describe_combining(const CompressionPlan& plan, std::span<const Layer> layers,
-                               int members) {
-  std::string text;
-  for (std::size_t phase = 0; phase < plan.phases(); ++phase) {
-    std::string lanes;
-    for (const auto& lane : plan.lanes(phase, layers)) {
-      if (lane.name == "none") continue;
-      const auto compressor = plan.make(lane, Feedback::kNone);
-      const bool adds = compressor->summands() != nullptr;
-      const auto plain = static_cast<double>(size_of(runs_of(lane.layers)) * sizeof(float));
-      const char* how = adds                        ? "adds up"
-                        : owners_pay(plan, members) ? "by owners of chunks"
-                                                    : "gathered by everybody";
-      lanes += fmt::format("{}{} {}, messages about 1/{:.0f}", lanes.empty() ? "" : "; ", lane.name,
-                           how, plain / std::max(1.0, compressor->expected_bytes({})));
-    }
-    text += fmt::format("{}{}", text.empty() ? "" : "; then ", lanes.empty() ? "plain" : lanes);
-  }
-  return text;
 }
 
 }  // namespace lockstep

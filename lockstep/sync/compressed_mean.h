@@ -11,6 +11,7 @@
 #pragma once
 
 #include "lockstep/collective/all_reduce.h"
+#include "lockstep/collective/collectives.h"
 #include "lockstep/compress/compression.h"
 #include "lockstep/sync/averaging.h"
 
@@ -35,6 +36,8 @@ class CompressedMean {
   void add_up(Group& group, const AllReduce& all_reduce, std::span<float> values, Meter& meter);
   void gather(Group& group, std::span<float> values, Meter& meter);
   void through_owners(Group& group, std::span<float> values, double epoch, Meter& meter);
+  // What the others send; valid until the next exchange.
+  const ByteBlocks& send_everybody(Group& group, BytesView message);
   bool gathers() const;
   std::size_t most() const;
   void clear_gathered(std::span<float> values) const;
@@ -46,6 +49,21 @@ class CompressedMean {
   // With owners: what goes to each of them, and what this member sends as one.
   std::vector<Compression> to_owners_;
   std::unique_ptr<Compression> as_owner_;
+
+  // What a message needs while it is under way; kept, so that the next one asks for no memory.
+  struct UnderWay {
+    std::vector<Summands*> sums;
+    std::vector<std::span<float>> floats;
+    std::vector<std::pair<std::span<float>, Number>> others;
+    AlignedVector<float> together;
+    Bytes mine;
+    std::vector<Bytes> to_owners;
+    std::vector<BytesView> views;
+    ByteBlocks from;
+    AlignedVector<float> sum;
+  };
+  UnderWay now_;
+  AllReduceCosts costs_;
 };
 
 // The random stream of a mean: another one for every worker, group, content and bucket of the
@@ -53,9 +71,5 @@ class CompressedMean {
 // are 0; servers and peers have others.
 std::uint64_t stream_of(int rank, const std::vector<int>& members, Content content,
                         std::size_t bucket = 0);
-
-// "topk by owners of chunks": what combines how in a group of so many.
-std::string describe_combining(const CompressionPlan& plan, std::span<const Layer> layers,
-                               int members);
 
 }  // namespace lockstep

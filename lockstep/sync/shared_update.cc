@@ -46,10 +46,10 @@ double SharedUpdate::step(std::int64_t index, const Rates& rates, Replica& repli
   const Reduction mean = Reduction::over(ReduceOp::kMean, space_.size());
   // Whole layers are of any size; then the slice is averaged before it is updated.
   const bool blocks = !optimizer.whole_layers();
-  AlignedVector<float> sum(std::min(blocks ? kBlock : own_.size, own_.size));
-  for (std::size_t at = own_.begin; at < own_.end(); at += sum.size()) {
-    const Range block{at, std::min(sum.size(), own_.end() - at)};
-    const auto average = std::span(sum).first(block.size);
+  sum_.resize(std::min(blocks ? kBlock : own_.size, own_.size));
+  for (std::size_t at = own_.begin; at < own_.end(); at += sum_.size()) {
+    const Range block{at, std::min(sum_.size(), own_.end() - at)};
+    const auto average = std::span(sum_).first(block.size);
     std::ranges::copy(of(0, block), average.begin());
     for (int i = 1; i < space_.size(); ++i) combine(mean.op, average, of(i, block));
     finish(mean, average);

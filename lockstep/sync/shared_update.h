@@ -7,6 +7,7 @@
 // The bits are those of the native all-reduce followed by everybody's own update.
 #pragma once
 
+#include "lockstep/base/aligned.h"
 #include "lockstep/collective/chunks.h"
 #include "lockstep/collective/group.h"
 #include "lockstep/model/replica.h"
@@ -34,6 +35,7 @@ class SharedUpdate {
   Transport& transport_;
   SharedSpace& space_;
   Range own_;
+  AlignedVector<float> sum_;  // of a block, kept from step to step
 };
 
 }  // namespace lockstep

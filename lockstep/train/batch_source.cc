@@ -23,18 +23,17 @@ void BatchSource::fill(std::int64_t step, Batch& batch) {
   // Workers of a rank that share batch-norm statistics are one part.
   const auto together =
       static_cast<std::size_t>(std::min(job_.placement().merge, job_.statistics_workers()));
-  std::vector<std::size_t> parts;
+  batch.parts.clear();
   ids_.clear();
   for (std::size_t i = 0; i < streams_.size(); ++i) {
     const auto own = streams_[i].batch(job_.batch_plan(at), at.epoch, at.index);
     ids_.insert(ids_.end(), own.begin(), own.end());
-    if (i % together == 0) parts.push_back(0);
-    parts.back() += own.size();
+    if (i % together == 0) batch.parts.push_back(0);
+    batch.parts.back() += own.size();
   }
-  std::erase(parts, std::size_t{0});  // of workers whose shards are used up
+  std::erase(batch.parts, std::size_t{0});  // of workers whose shards are used up
+  if (batch.parts.size() == 1) batch.parts.clear();
   job_.loader().load(ids_, at.epoch, batch);
-  batch.parts.clear();
-  if (parts.size() > 1) batch.parts = std::move(parts);
   batch.step = step;
 }
 

@@ -6,6 +6,12 @@
 
 namespace lockstep {
 
+Mailbox::Mailbox() {
+  constexpr std::size_t kUsual = 64;
+  waiting_.reserve(kUsual);
+  arrived_.reserve(kUsual);
+}
+
 void Mailbox::deliver(std::shared_ptr<Envelope> envelope) {
   {
     const std::lock_guard lock(mutex_);

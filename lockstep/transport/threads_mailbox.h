@@ -4,11 +4,10 @@
 
 #include <atomic>
 #include <cstddef>
-#include <deque>
-#include <list>
 #include <memory>
 #include <mutex>
 #include <span>
+#include <vector>
 
 #include "lockstep/base/aligned.h"
 #include "lockstep/transport/doorbell.h"
@@ -16,7 +15,8 @@
 
 namespace lockstep {
 
-// A message on its way. Both ends hold it; `state` says who may touch the data.
+// A message on its way. Both ends hold it; `state` says who may touch the data. Its sender uses it
+// again once the receiver has let go of it.
 struct Envelope {
   enum State { kOpen, kReading, kDone, kWithdrawn };
 
@@ -42,6 +42,8 @@ struct Waiting {
 
 class Mailbox {
  public:
+  Mailbox();
+
   Doorbell bell;  // of the rank that owns this box; rings on arrivals and on completed sends
 
   // Hands the envelope to the receive that was posted first among those that take it.
@@ -54,8 +56,8 @@ class Mailbox {
 
  private:
   std::mutex mutex_;
-  std::list<Waiting*> waiting_;
-  std::deque<std::shared_ptr<Envelope>> arrived_;
+  std::vector<Waiting*> waiting_;  // both in the order in which they came; never many
+  std::vector<std::shared_ptr<Envelope>> arrived_;
 };
 
 // Done with the data: the sender may use its buffer again.

@@ -11,7 +11,16 @@
 namespace lockstep {
 namespace {
 
-constexpr std::size_t kCopiedBytes = 8192;  // up to here a copy costs less than waiting
+constexpr std::size_t kCopiedBytes = 8192;   // up to here a copy costs less than waiting
+constexpr std::size_t kFirstEnvelopes = 16;  // of a transport, from its begin
+constexpr std::size_t kKeptEnvelopes = 32;   // and at most
+
+std::shared_ptr<Envelope> new_envelope() {
+  auto envelope = std::make_shared<Envelope>();
+  envelope->copy.reserve(kCopiedBytes);
+  envelope->state = Envelope::kDone;  // with nothing: it may be used
+  return envelope;
+}
 
 std::shared_ptr<void> zeroed(std::size_t bytes) {
   void* memory = ::operator new(bytes, std::align_val_t(128));
@@ -135,12 +144,30 @@ struct ThreadsTransport::Receiving : Transfer {
 };
 
 ThreadsTransport::ThreadsTransport(ThreadsRun& run, int rank, int lane)
-    : run_(run), rank_(rank), lane_(lane), waiter_(run.board, rank, lane, run.patience) {}
+    : run_(run), rank_(rank), lane_(lane), waiter_(run.board, rank, lane, run.patience) {
+  envelopes_.reserve(kKeptEnvelopes);
+  for (std::size_t i = 0; i < kFirstEnvelopes; ++i) envelopes_.push_back(new_envelope());
+}
+
+std::shared_ptr<Envelope> ThreadsTransport::unused_envelope() {
+  for (const auto& envelope : envelopes_) {
+    // Done or taken back: the receiver touches it no more, but for giving back its share.
+    if (envelope.use_count() == 1 &&
+        envelope->state.load(std::memory_order_acquire) >= Envelope::kDone) {
+      envelope->state.store(Envelope::kOpen, std::memory_order_relaxed);
+      return envelope;
+    }
+  }
+  auto envelope = new_envelope();
+  envelope->state = Envelope::kOpen;
+  if (envelopes_.size() < kKeptEnvelopes) envelopes_.push_back(envelope);
+  return envelope;
+}
 
 Request ThreadsTransport::isend(int to, Tag tag, std::span<const std::byte> data) {
   LOCKSTEP_CHECK(to >= 0 && to < size() && tag < kTagLimit && data.size() <= kMessageLimit,
                  "send of {} bytes to rank {} under tag {}", data.size(), to, tag);
-  auto envelope = std::make_shared<Envelope>();
+  auto envelope = unused_envelope();
   envelope->from = rank_;
   envelope->tag = tag;
   envelope->data = data;

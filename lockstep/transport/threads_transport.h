@@ -65,6 +65,8 @@ class ThreadsTransport : public Transport {
  private:
   struct Sending;
   struct Receiving;
+  // One that nobody else holds any more, or a new one.
+  std::shared_ptr<Envelope> unused_envelope();
   void await_match(Waiting& receive, const char* what);
   // Locks the envelope's data for reading; a CommError if its sender has gone or it does not fit.
   void open(const Waiting& receive, std::size_t room);
@@ -73,6 +75,7 @@ class ThreadsTransport : public Transport {
   int rank_;
   int lane_;
   Waiter waiter_;
+  std::vector<std::shared_ptr<Envelope>> envelopes_;  // to be used again
   std::map<std::vector<int>, int> spaces_asked_;
 };
 

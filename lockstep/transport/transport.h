@@ -8,6 +8,8 @@
 #include <memory>
 #include <span>
 
+#include "lockstep/base/function_view.h"
+#include "lockstep/transport/recycled.h"
 #include "lockstep/transport/shared_space.h"
 
 namespace lockstep {
@@ -23,7 +25,7 @@ inline constexpr std::size_t kMessageLimit = 1u
 
 // A transport's own record of a message under way. Destroying one that is not complete withdraws
 // it, so that no peer touches its buffer any more.
-class Transfer {
+class Transfer : public Recycled {
  public:
   Transfer(int with, Tag under, std::size_t count) : peer(with), tag(under), bytes(count) {}
   virtual ~Transfer() = default;
@@ -62,7 +64,7 @@ using Task = std::unique_ptr<Companion>;
 class Transport {
  public:
   // Shows `data`, which stands `offset` bytes into what is being read.
-  using Visit = std::function<void(std::size_t offset, std::span<const std::byte> data)>;
+  using Visit = FunctionView<void(std::size_t offset, std::span<const std::byte> data)>;
 
   virtual ~Transport() = default;
 

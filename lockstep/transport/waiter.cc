@@ -71,8 +71,8 @@ void Waiter::fail(const std::string& reason) {
   throw CommError("{}", board_.reason());
 }
 
-void Waiter::until_slowly(const std::function<bool()>& ready, const std::function<int()>& who,
-                          const char* what, Doorbell* bell) {
+void Waiter::until_slowly(FunctionView<bool()> ready, FunctionView<int()> who, const char* what,
+                          Doorbell* bell) {
   const double began = wall_seconds();
   int peer = who();
   line_.wait(peer, what, began);

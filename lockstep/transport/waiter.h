@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 
+#include "lockstep/base/function_view.h"
 #include "lockstep/transport/doorbell.h"
 #include "lockstep/transport/status_board.h"
 #include "lockstep/transport/transport.h"
@@ -69,8 +70,8 @@ class Waiter {
   std::function<void()> progress;
 
  private:
-  void until_slowly(const std::function<bool()>& ready, const std::function<int()>& who,
-                    const char* what, Doorbell* bell);
+  void until_slowly(FunctionView<bool()> ready, FunctionView<int()> who, const char* what,
+                    Doorbell* bell);
 
   StatusBoard& board_;
   StatusLine& line_;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <set>
 #include <string>
 
 namespace lockstep {
@@ -54,6 +55,23 @@ TEST(AlignedAllocator, EveryOneMayFreeForEveryOther) {
   EXPECT_TRUE(AlignedAllocator<int>() == AlignedAllocator<double>());
   AlignedAllocator<int> from = AlignedAllocator<double>();
   from.deallocate(AlignedAllocator<int>().allocate(3), 3);
+}
+
+// Vectors that are worked on together must not lie at the same place of their pages.
+TEST(AlignedVector, LargeOnesBeginAtDifferentPlacesOfAPage) {
+  std::set<std::uintptr_t> places;
+  std::vector<AlignedVector<float>> all;
+  for (int i = 0; i < 16; ++i) {
+    all.emplace_back(std::size_t{1} << 17, static_cast<float>(i));
+    const auto address = reinterpret_cast<std::uintptr_t>(all.back().data());
+    EXPECT_EQ(address % kAlignment, 0u);
+    places.insert(address % 4096);
+  }
+  EXPECT_EQ(places.size(), all.size());
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    EXPECT_EQ(all[i].front(), static_cast<float>(i));
+    EXPECT_EQ(all[i].back(), static_cast<float>(i));
+  }
 }
 
 }  // namespace

@@ -1,15 +1,17 @@
 #include "lockstep/collective/tree.h"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 namespace lockstep {
 namespace {
 
+using ::testing::ElementsAre;
+
 TEST(BinomialTree, IsTheOneOfTheDrawing) {
-  EXPECT_EQ(binomial_children(0, 7), (std::vector<int>{1, 2, 4}));
-  EXPECT_EQ(binomial_children(2, 7), (std::vector<int>{3}));
-  EXPECT_EQ(binomial_children(4, 7), (std::vector<int>{5, 6}));
-  EXPECT_EQ(binomial_children(6, 7), (std::vector<int>{}));
+  EXPECT_THAT(binomial_children(0, 7), ElementsAre(1, 2, 4));
+  EXPECT_THAT(binomial_children(2, 7), ElementsAre(3));
+  EXPECT_THAT(binomial_children(4, 7), ElementsAre(5, 6));
+  EXPECT_THAT(binomial_children(6, 7), ElementsAre());
   EXPECT_EQ(binomial_parent(0), -1);
   EXPECT_EQ(binomial_parent(6), 4);
 }
