@@ -13,5 +13,6 @@ void add_data_command(CLI::App& app);
 void add_train_command(CLI::App& app);
 void add_eval_command(CLI::App& app);
 void add_timeline_command(CLI::App& app);
+void add_place_command(CLI::App& app);
 
 }  // namespace lockstep

@@ -2,6 +2,7 @@
 #include "apps/command.h"
 #include "apps/explain_all_reduce.h"
 #include "apps/explain_compress.h"
+#include "apps/explain_pipeline.h"
 
 namespace lockstep {
 
@@ -10,6 +11,7 @@ void add_explain_command(CLI::App& app) {
   command->require_subcommand(1);
   add_explain_all_reduce(*command);
   add_explain_compress(*command);
+  add_explain_pipeline(*command);
 }
 
 }  // namespace lockstep

@@ -45,6 +45,7 @@ int run(int argc, char** argv) {
   add_train_command(app);
   add_eval_command(app);
   add_timeline_command(app);
+  add_place_command(app);
   add_list_command(app);
   add_explain_command(app);
   add_bench_command(app);

@@ -95,6 +95,41 @@ double ClusterDescription::slowdown(int host) const {
   return 1;
 }
 
+double ClusterDescription::memory_of(int host) const {
+  for (const HostMemory& one : memories) {
+    if (one.host == host) return one.bytes;
+  }
+  return memory;
+}
+
+ClusterDescription::Way ClusterDescription::way(int from, int to) const {
+  int crossed = 0;  // cables
+  switch (topology) {
+    case Topology::kStar:
+      return {latency, backbone > 0 ? std::min(bandwidth, backbone) : bandwidth};
+    case Topology::kTwoLevel:
+      return machine_of_host(from) == machine_of_host(to)
+                 ? Way{inside_latency, inside_bandwidth}
+                 : Way{between_latency, std::min(inside_bandwidth, between_bandwidth)};
+    case Topology::kTorus:
+      for (const int size : dims) {
+        const int apart = std::abs(from % size - to % size);
+        crossed += std::min(apart, size - apart);
+        from /= size;
+        to /= size;
+      }
+      break;
+    case Topology::kFatTree:  // up to the first switch that has both below it, and down
+      for (std::size_t level = 0; level < down.size() && from != to; ++level) {
+        from /= down[level];
+        to /= down[level];
+        crossed += 2;
+      }
+      break;
+  }
+  return {crossed * latency, bandwidth};
+}
+
 int ClusterDescription::most_ranks() const {
   if (hosts == 0 || ranks_per_host == 0) return kMostHosts;
   return static_cast<int>(std::min<std::int64_t>(std::int64_t{hosts} * ranks_per_host, kMostHosts));

@@ -7,12 +7,10 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
-#include <fstream>
 #include <limits>
-#include <sstream>
 
 #include "lockstep/base/error.h"
+#include "lockstep/base/file.h"
 #include "lockstep/base/text.h"
 #include "lockstep/transport/cluster_reader.h"
 
@@ -94,8 +92,8 @@ void read_two_level(ClusterDescription& cluster, const ClusterReader& reader) {
 
 void read_shape(ClusterDescription& cluster, const toml::table& root, const ClusterReader& reader) {
   const std::vector<std::string> names = {"star", "fat-tree", "torus", "two-level"};
-  std::vector<std::string> keys = {"topology", "hosts", "ranks_per_host",
-                                   "speed",    "slow",  "stragglers"};
+  std::vector<std::string> keys = {"topology", "hosts",      "ranks_per_host", "speed",
+                                   "slow",     "stragglers", "memory",         "host"};
   const auto also = [&](std::initializer_list<const char*> more) {
     keys.insert(keys.end(), more.begin(), more.end());
   };
@@ -128,6 +126,7 @@ void read_shape(ClusterDescription& cluster, const toml::table& root, const Clus
   cluster.bandwidth = reader.bandwidth("bandwidth", cluster.bandwidth);
   cluster.latency = reader.latency("latency", cluster.latency);
   cluster.backbone = reader.bandwidth("backbone", 0);
+  cluster.memory = reader.bytes("memory", 0);
   if (topology == "fat-tree") read_fat_tree(cluster, reader);
   if (topology == "two-level") read_two_level(cluster, reader);
   if (topology == "torus") {
@@ -140,29 +139,44 @@ void read_shape(ClusterDescription& cluster, const toml::table& root, const Clus
   }
 }
 
-void read_slow(ClusterDescription& cluster, const toml::table& root, const ClusterReader& reader) {
-  if (!reader.has("slow")) return;
-  const toml::array* list = root["slow"].as_array();
-  if (list == nullptr) {
-    throw ConfigError("{} must be a list of tables: [[slow]] with host and factor",
-                      reader.where("slow"));
+// Tables [[section]] about single hosts: calls `use` with each and its host, which none may share.
+template <typename Use>
+void read_host_tables(const ClusterDescription& cluster, const toml::table& root,
+                      const ClusterReader& reader, const char* section, const char* value,
+                      const char* why, const Use& use) {
+  if (!reader.has(section)) return;
+  const toml::array* list = root[section].as_array();
+  const auto is_table = [](const toml::node& node) { return node.is_table(); };
+  if (list == nullptr || !std::all_of(list->begin(), list->end(), is_table)) {
+    throw ConfigError("{} must be a list of tables: [[{}]] with host and {}", reader.where(section),
+                      section, value);
   }
+  std::vector<int> seen;
   for (const toml::node& node : *list) {
-    if (!node.is_table()) {
-      throw ConfigError("{} must be a list of tables: [[slow]] with host and factor",
-                        reader.where("slow"));
-    }
-    const ClusterReader entry(*node.as_table(), cluster.name, "[[slow]]");
-    entry.allow({"host", "factor"});
-    entry.require("host", "which host is slow, from 0");
-    entry.require("factor", "how many times as long its computation takes");
+    const ClusterReader entry(*node.as_table(), cluster.name, fmt::format("[[{}]]", section));
+    entry.allow({"host", value});
+    entry.require("host", "which host, from 0");
+    entry.require(value, why);
     const int last = (cluster.hosts > 0 ? cluster.hosts : kMostHosts) - 1;
     const int host = static_cast<int>(entry.integer("host", 0, 0, last));
-    for (const auto& other : cluster.slow) {
-      if (other.host == host) throw ConfigError("{} {} is there twice", entry.where("host"), host);
+    if (std::find(seen.begin(), seen.end(), host) != seen.end()) {
+      throw ConfigError("{} {} is there twice", entry.where("host"), host);
     }
-    cluster.slow.push_back({host, entry.real("factor", 1, 0, kSlowest, true)});
+    seen.push_back(host);
+    use(entry, host);
   }
+}
+
+void read_hosts(ClusterDescription& cluster, const toml::table& root, const ClusterReader& reader) {
+  read_host_tables(cluster, root, reader, "slow", "factor",
+                   "how many times as long its computation takes",
+                   [&](const ClusterReader& entry, int host) {
+                     cluster.slow.push_back({host, entry.real("factor", 1, 0, kSlowest, true)});
+                   });
+  read_host_tables(cluster, root, reader, "host", "memory", "how many bytes it has, such as \"4G\"",
+                   [&](const ClusterReader& entry, int host) {
+                     cluster.memories.push_back({host, entry.bytes("memory", 0)});
+                   });
 }
 
 void read_stragglers(ClusterDescription& cluster, const toml::table& root,
@@ -197,19 +211,21 @@ ClusterDescription parse_cluster(std::string_view text, const std::string& name)
   cluster.name = name;
   const ClusterReader reader(root, name, "");
   read_shape(cluster, root, reader);
-  read_slow(cluster, root, reader);
+  read_hosts(cluster, root, reader);
   read_stragglers(cluster, root, reader);
   return cluster;
 }
 
 ClusterDescription load_cluster(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  if (file) text << file.rdbuf();
-  if (!file || std::filesystem::is_directory(path)) {  // a directory opens, but is no file
-    throw ConfigError("cannot read the cluster file {}; is the path right?", path);
+  constexpr std::size_t kLongestFile = std::size_t{1} << 24;
+  std::string text;
+  try {
+    text = read_text_file(path, kLongestFile);
+  } catch (const DataError& error) {
+    throw ConfigError("cannot read the cluster file {}; is the path right? ({})", path,
+                      error.what());
   }
-  return parse_cluster(text.str(), path);
+  return parse_cluster(text, path);
 }
 
 }  // namespace lockstep

@@ -41,6 +41,14 @@ struct ClusterDescription {
   };
   std::vector<Slow> slow;
 
+  // For planners that place parts of a model; 0: as much as they like.
+  double memory = 0;  // of a host, in bytes
+  struct HostMemory {
+    int host;
+    double bytes;
+  };
+  std::vector<HostMemory> memories;  // of hosts that have another
+
   struct Stragglers {
     double probability = 0;  // that one piece of computation is slowed
     double factor = 1;
@@ -52,6 +60,13 @@ struct ClusterDescription {
   int host_of_rank(int rank, int ranks) const;
   int machine_of_host(int host) const;
   double slowdown(int host) const;
+  double memory_of(int host) const;
+  // The way of a message that is alone on it: its latency, and the bytes a second of its narrowest
+  // link. From one host to another.
+  struct Way {
+    double latency, bandwidth;
+  };
+  Way way(int from, int to) const;
   int most_ranks() const;
 
   std::string summary(int ranks) const;  // "star of 16 hosts, 125 MB/s, 50.0 us"

@@ -22,6 +22,7 @@ namespace lockstep {
 class ClusterReader {
  public:
   static constexpr double kFastest = 1e15;    // bytes a second
+  static constexpr double kMostBytes = 1e16;  // of memory
   static constexpr double kLongest = 1e6;     // seconds of latency
   static constexpr double kShortest = 1e-12;  // seconds; less is none
 
@@ -86,6 +87,19 @@ class ClusterReader {
   double latency(const char* key, double fallback) const {
     const double seconds = quantity(key, fallback, kLongest, false, parse_latency);
     return seconds < kShortest ? 0 : seconds;
+  }
+
+  double bytes(const char* key, double fallback) const {
+    if (!has(key)) return fallback;
+    const toml::node& node = table_.at(key);
+    if (node.is_string()) {
+      const auto size = parse_size(*node.value<std::string>(), where(key));
+      return within(static_cast<double>(size), key, 0, kMostBytes, true);
+    }
+    if (!node.is_number()) {
+      throw ConfigError("{} must be a text, such as \"4G\", or a number of bytes", where(key));
+    }
+    return within(*node.value<double>(), key, 0, kMostBytes, true);
   }
 
   std::vector<int> counts(const char* key) const {

@@ -49,6 +49,35 @@ TEST(ClusterFile, AnEmptyFileIsTheDefaultStar) {
   EXPECT_EQ(cluster.summary(7), "star of 7 hosts, 125 MB/s, 50.0 us");
 }
 
+TEST(ClusterFile, HostsHaveMemory) {
+  EXPECT_EQ(parse("").memory_of(0), 0);
+  const auto cluster = parse("hosts = 4\nmemory = \"4K\"\n[[host]]\nhost = 1\nmemory = 100\n");
+  EXPECT_DOUBLE_EQ(cluster.memory_of(0), 4096);
+  EXPECT_DOUBLE_EQ(cluster.memory_of(1), 100);
+  EXPECT_THAT(error_of("memory = \"much\""), HasSubstr("rack.toml:1: memory"));
+  EXPECT_THAT(error_of("memory = true"), HasSubstr("rack.toml:1: memory must be a text"));
+  EXPECT_THAT(error_of("[[host]]\nhost = 1\n"), HasSubstr("[[host]] memory is missing"));
+  EXPECT_THAT(error_of("host = 3"), HasSubstr("[[host]] with host and memory"));
+  EXPECT_THAT(error_of("[[host]]\nhost = 1\nmemory = 1\n[[host]]\nhost = 1\nmemory = 2\n"),
+              HasSubstr("twice"));
+}
+
+TEST(ClusterFile, WaysOfMessages) {
+  const auto star = parse("hosts = 3\nbandwidth = 100\nlatency = 2\nbackbone = 50\n");
+  EXPECT_DOUBLE_EQ(star.way(0, 2).latency, 2);
+  EXPECT_DOUBLE_EQ(star.way(0, 2).bandwidth, 50);
+  const auto machines = parse(kTwoLevel);
+  EXPECT_DOUBLE_EQ(machines.way(0, 3).bandwidth, 1e10);
+  EXPECT_DOUBLE_EQ(machines.way(0, 4).bandwidth, 125e6);
+  EXPECT_DOUBLE_EQ(machines.way(0, 4).latency, 50e-6);
+  const auto torus = parse("topology = \"torus\"\ndims = [4, 3]\nbandwidth = 100\nlatency = 1\n");
+  EXPECT_DOUBLE_EQ(torus.way(0, 3).latency, 1) << "around";
+  EXPECT_DOUBLE_EQ(torus.way(0, 2 + 4).latency, 3);
+  const auto tree = parse("topology = \"fat-tree\"\ndown = [2, 2]\nbandwidth = 100\nlatency = 1\n");
+  EXPECT_DOUBLE_EQ(tree.way(0, 1).latency, 2);
+  EXPECT_DOUBLE_EQ(tree.way(0, 3).latency, 4);
+}
+
 TEST(ClusterFile, UnitsAreThoseOfNetworks) {
   EXPECT_DOUBLE_EQ(parse_bandwidth("1Gbit/s", "x"), 125e6);
   EXPECT_DOUBLE_EQ(parse_bandwidth("125 MB/s", "x"), 125e6);
