@@ -5,6 +5,7 @@
 
 #include <iostream>
 
+#include "apps/child_process.h"
 #include "apps/command.h"
 #include "apps/mpi_process.h"
 #include "lockstep/base/error.h"
@@ -46,6 +47,9 @@ int run(int argc, char** argv) {
   add_eval_command(app);
   add_timeline_command(app);
   add_place_command(app);
+  add_sweep_command(app);
+  add_report_commands(app);
+  add_serve_command(app);
   add_list_command(app);
   add_explain_command(app);
   add_bench_command(app);
@@ -68,6 +72,7 @@ int main(int argc, char** argv) {
   int code = 1;
   std::string message;
   try {
+    end_with_parent_if_told();
     become_mpi_process(argc, argv);
     return run(argc, argv);
   } catch (const Error& e) {

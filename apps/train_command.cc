@@ -18,8 +18,6 @@
 namespace lockstep {
 namespace {
 
-constexpr int kInterrupted = 130;  // what a shell expects after Ctrl-C
-
 struct Arguments {
   RunArguments run;
   std::string out;
@@ -108,7 +106,8 @@ void train_command(const Arguments& arguments) {
   }
   const TrainResult result = train(*world, request);
   if (world->leads()) print_closing(result, result.directory);
-  if (result.interrupted && !under_mpi()) std::exit(kInterrupted);  // mpirun would make much of it
+  if (result.interrupted && !under_mpi())
+    std::exit(kInterruptedCode);  // mpirun would make much of it
 }
 
 }  // namespace

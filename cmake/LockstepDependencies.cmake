@@ -10,6 +10,7 @@ find_package(tomlplusplus REQUIRED)
 find_package(PNG REQUIRED)
 find_package(ZLIB REQUIRED)
 find_package(OpenSSL REQUIRED)
+pkg_check_modules(HTTPLIB REQUIRED IMPORTED_TARGET cpp-httplib)
 find_path(RANDOM123_INCLUDE_DIR Random123/philox.h REQUIRED)
 
 if(LOCKSTEP_MPI)

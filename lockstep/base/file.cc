@@ -73,6 +73,12 @@ std::string read_text_file(const std::string& path, std::size_t limit) {
   return read_whole<std::string>(path, limit);
 }
 
+void make_directories(const std::string& path) {
+  std::error_code error;
+  std::filesystem::create_directories(path, error);
+  if (error) throw DataError("cannot make the directory {}: {}", path, error.message());
+}
+
 AtomicFile::AtomicFile(std::string path) : path_(std::move(path)) {
   static std::atomic<unsigned> count{0};  // writers of one process keep out of each other's way
   partial_ = fmt::format("{}{}{}-{}", path_, kPartial, ::getpid(), ++count);

@@ -14,6 +14,9 @@ namespace lockstep {
 std::vector<std::byte> read_file(const std::string& path, std::size_t limit);
 std::string read_text_file(const std::string& path, std::size_t limit);
 
+// With all above it. DataError if it cannot be made.
+void make_directories(const std::string& path);
+
 // A file under way: it takes the place of `path` at commit() and not before. Until then the bytes
 // are in a file beside it, which goes when this does.
 class AtomicFile {

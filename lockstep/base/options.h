@@ -89,12 +89,11 @@ class Options {
   const std::vector<double>& reals(std::string_view name) const;
   const std::vector<std::string>& texts(std::string_view name) const;
 
+  const OptionValue& value(std::string_view name) const;  // of whatever type
   const OptionSet& declared() const { return declared_; }
   std::string to_toml() const;  // one `name = value` a line, in order of declaration
 
  private:
-  const OptionValue& value(std::string_view name) const;
-
   OptionSet declared_;
   std::string owner_;
   std::map<std::string, OptionValue, std::less<>> values_;

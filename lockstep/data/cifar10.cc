@@ -11,7 +11,9 @@ constexpr std::size_t kPixels = 1024, kRecord = 1 + 3 * kPixels;  // a label and
 
 class Cifar10 : public DatasetSource {
  public:
-  explicit Cifar10(const Options& options) : folder_(options.text("folder")) {}
+  explicit Cifar10(const Options& options)
+      : folder_(options.text("folder")),
+        samples_(static_cast<std::size_t>(options.integer("samples"))) {}
 
   std::shared_ptr<const Dataset> load() const override {
     auto dataset = std::make_shared<Dataset>();
@@ -29,6 +31,7 @@ class Cifar10 : public DatasetSource {
         add(read_file(path), path.string(), *dataset);
       }
     }
+    keep_first(samples_, *dataset);
     return dataset;
   }
 
@@ -58,6 +61,7 @@ class Cifar10 : public DatasetSource {
   }
 
   std::string folder_;
+  std::size_t samples_;
 };
 
 OptionSet cifar10_options() {
@@ -65,6 +69,7 @@ OptionSet cifar10_options() {
   options.text("folder", "",
                "where six .bin files of the same names are, taken as they are; nothing: CIFAR-10 "
                "itself, checked");
+  options.integer("samples", 0, "train on the first so many only; 0: on all of them").at_least(0);
   return options;
 }
 

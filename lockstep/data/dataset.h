@@ -31,6 +31,9 @@ struct Dataset {
   std::size_t size() const { return samples; }
 };
 
+// Drops all samples to train on but the first `count`; 0: none. A ConfigError if there are fewer.
+void keep_first(std::size_t count, Dataset& dataset);
+
 struct Published;
 
 // Makes a data set; which one and how large comes from its options ([data] in the configuration).

@@ -28,7 +28,9 @@ void convert(const fs::path& from, const fs::path& to) {
 
 class Mnist : public DatasetSource {
  public:
-  explicit Mnist(const Options& options) : folder_(options.text("folder")) {}
+  explicit Mnist(const Options& options)
+      : folder_(options.text("folder")),
+        samples_(static_cast<std::size_t>(options.integer("samples"))) {}
 
   std::shared_ptr<const Dataset> load() const override {
     auto dataset = std::make_shared<Dataset>();
@@ -40,6 +42,7 @@ class Mnist : public DatasetSource {
     for (const auto label : dataset->labels) {
       dataset->shape.classes = std::max(dataset->shape.classes, label + 1);
     }
+    keep_first(samples_, *dataset);
     return dataset;
   }
 
@@ -87,6 +90,7 @@ class Mnist : public DatasetSource {
   }
 
   std::string folder_;
+  std::size_t samples_;
 };
 
 OptionSet mnist_options() {
@@ -94,6 +98,7 @@ OptionSet mnist_options() {
   options.text("folder", "",
                "where four IDX files of the same names are, such as Fashion-MNIST, taken as they "
                "are; nothing: MNIST itself, checked");
+  options.integer("samples", 0, "train on the first so many only; 0: on all of them").at_least(0);
   return options;
 }
 

@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
-#include <toml++/toml.h>
 
 #include <algorithm>
 #include <fstream>
@@ -10,6 +9,7 @@
 
 #include "lockstep/base/error.h"
 #include "lockstep/base/text.h"
+#include "lockstep/base/toml_value.h"
 
 namespace lockstep {
 namespace {
@@ -18,49 +18,6 @@ std::vector<std::string> section_names() {
   std::vector<std::string> names;
   for (const auto& kind : section_kinds()) names.push_back(kind.name);
   return names;
-}
-
-OptionValue list_value(const toml::array& list, const std::string& where) {
-  const bool texts = !list.empty() && list.front().is_string();
-  std::vector<double> reals;
-  std::vector<std::string> words;
-  for (const toml::node& node : list) {
-    if (texts ? !node.is_string() : !node.is_number()) {
-      throw ConfigError("{} is a list of mixed things; all must be numbers, or all texts", where);
-    }
-    if (texts) {
-      words.push_back(*node.value<std::string>());
-    } else {
-      reals.push_back(*node.value<double>());
-    }
-  }
-  if (texts) return words;
-  return reals;
-}
-
-// {3 = 2.0} or {bias = "none"}: the list of its entries.
-OptionValue table_value(const toml::table& table, const std::string& where) {
-  std::vector<std::string> entries;
-  for (const auto& [key, value] : table) {
-    if (const auto number = value.is_number() ? value.value<double>() : std::nullopt) {
-      entries.push_back(fmt::format("{} = {}", key.str(), *number));
-    } else if (const auto* text = value.as_string()) {
-      entries.push_back(fmt::format("{} = {}", key.str(), text->get()));
-    } else {
-      throw ConfigError("{}.{} must be a number or a text", where, key.str());
-    }
-  }
-  return entries;
-}
-
-OptionValue value_of(const toml::node& node, const std::string& where) {
-  if (const auto* flag = node.as_boolean()) return flag->get();
-  if (const auto* whole = node.as_integer()) return whole->get();
-  if (const auto* real = node.as_floating_point()) return real->get();
-  if (const auto* text = node.as_string()) return text->get();
-  if (const auto* list = node.as_array()) return list_value(*list, where);
-  if (const auto* table = node.as_table()) return table_value(*table, where);
-  throw ConfigError("{} must be a number, a text, true or false, or a list", where);
 }
 
 // Adds where it stands to whatever is wrong with a value.
@@ -80,7 +37,7 @@ void read_section(Section& section, const toml::table& table, const std::string&
       if (section.chooses(name) != choosing) continue;
       located(fmt::format("{}:{}", origin, key.source().begin.line), [&, &given = value] {
         if (!choosing) {
-          section.set_value(name, value_of(given, name));
+          section.set_value(name, toml_value(given, name));
         } else if (const auto* text = given.as_string()) {
           section.choose(text->get());
         } else {
@@ -125,10 +82,10 @@ bool Section::chooses(const std::string& key) const {
   return kind_->catalogue != nullptr && key == kind_->selector;
 }
 
-Options& Section::owner_of(const std::string& key) {
+const Options& Section::owner_of(const std::string& key) const {
   std::vector<std::string> valid;
   if (kind_->catalogue != nullptr) valid.push_back(kind_->selector);
-  for (Options* options : {&own_, &options_}) {
+  for (const Options* options : {&own_, &options_}) {
     for (const auto& option : options->declared().all()) {
       if (option.name() == key) return *options;
       valid.push_back(option.name());
@@ -141,11 +98,15 @@ Options& Section::owner_of(const std::string& key) {
 }
 
 void Section::set_value(const std::string& key, OptionValue value) {
-  owner_of(key).set_value(key, std::move(value));
+  const_cast<Options&>(owner_of(key)).set_value(key, std::move(value));
 }
 
 void Section::set_text(const std::string& key, std::string_view text) {
-  owner_of(key).set(key, text);
+  const_cast<Options&>(owner_of(key)).set(key, text);
+}
+
+std::string Section::text_of(const std::string& key) const {
+  return chooses(key) ? component_ : to_text(owner_of(key).value(key));
 }
 
 std::string Section::to_toml() const {

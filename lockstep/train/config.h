@@ -39,10 +39,12 @@ class Section {
   void choose(const std::string& component);
   void set_value(const std::string& key, OptionValue value);
   void set_text(const std::string& key, std::string_view text);
+  // As one would write it after `--set section.key=`; a ConfigError with the valid keys.
+  std::string text_of(const std::string& key) const;
   std::string to_toml() const;
 
  private:
-  Options& owner_of(const std::string& key);  // ConfigError with the valid keys
+  const Options& owner_of(const std::string& key) const;  // ConfigError with the valid keys
 
   const SectionKind* kind_;
   std::string component_;

@@ -1,19 +1,11 @@
 #include "lockstep/train/run_directory.h"
 
-#include <fcntl.h>
-#include <sys/file.h>
-#include <unistd.h>
-
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
 #include <sstream>
-#include <utility>
 
 #include "lockstep/base/error.h"
 #include "lockstep/base/file.h"
 #include "lockstep/base/json_lines.h"
-#include "lockstep/base/text.h"
 
 namespace lockstep {
 namespace {
@@ -27,11 +19,6 @@ std::string tidy(std::string root) {
   while (root.size() > 1 && root.ends_with('/')) root.pop_back();
   if (root.empty()) throw ConfigError("the run directory has an empty name");
   return root;
-}
-
-bool is_run(const std::string& root) {
-  std::error_code error;
-  return fs::is_regular_file(RunPaths{root}.config(), error);
 }
 
 // Nothing but what a run that was killed before its first line may have left.
@@ -63,21 +50,12 @@ void require_free(const std::string& root) {
   }
 }
 
-void make_directories(const std::string& root) {
-  std::error_code error;
-  fs::create_directories(root, error);
-  if (error) throw DataError("cannot make the directory {}: {}", root, error.message());
-}
-
-std::string owner_of(const std::string& lock) {
-  try {
-    return trim(read_text_file(lock, 100));
-  } catch (const DataError&) {
-    return {};
-  }
-}
-
 }  // namespace
+
+bool is_run(const std::string& root) {
+  std::error_code error;
+  return fs::is_regular_file(RunPaths{root}.config(), error);
+}
 
 RunPaths find_run(const std::string& root) {
   const std::string tidied = tidy(root);
@@ -87,34 +65,12 @@ RunPaths find_run(const std::string& root) {
   return {tidied};
 }
 
-RunDirectory::RunDirectory(const std::string& root) : paths_{root} {
-  const std::string path = paths_.lock();
-  lock_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666);
-  if (lock_ < 0) throw DataError("cannot write {}: {}", path, std::strerror(errno));
-  if (::flock(lock_, LOCK_EX | LOCK_NB) != 0) {
-    const int error = errno;
-    ::close(lock_);
-    if (error != EWOULDBLOCK) throw DataError("cannot lock {}: {}", path, std::strerror(error));
-    const std::string owner = owner_of(path);
-    throw ConfigError("another run{} is writing to {}; wait for its end, or give another --out",
-                      owner.empty() ? "" : fmt::format(" (process {})", owner), root);
-  }
-  // For the message above only; the lock itself is the kernel's.
-  const std::string owner = fmt::format("{}\n", ::getpid());
-  const bool wrote = ::ftruncate(lock_, 0) == 0 && ::pwrite(lock_, owner.data(), owner.size(), 0) ==
-                                                       static_cast<ssize_t>(owner.size());
-  if (!wrote) {
-    const int error = errno;
-    ::close(lock_);
-    throw DataError("cannot write {}: {}", path, std::strerror(error));
-  }
-}
-
-RunDirectory::RunDirectory(RunDirectory&& other) noexcept
-    : paths_(std::move(other.paths_)), lock_(std::exchange(other.lock_, -1)) {}
-
-RunDirectory::~RunDirectory() {
-  if (lock_ >= 0) ::close(lock_);  // which unlocks; removing the file would let two runs in
+RunDirectory::RunDirectory(const std::string& root)
+    : paths_{root}, lock_(FileLock::take(paths_.lock())) {
+  if (lock_.held()) return;
+  const std::string owner = FileLock::holder_of(paths_.lock());
+  throw ConfigError("another run{} is writing to {}; wait for its end, or give another --out",
+                    owner.empty() ? "" : fmt::format(" (process {})", owner), root);
 }
 
 RunDirectory RunDirectory::create(const std::string& root, const std::string& config) {
@@ -150,7 +106,7 @@ RunDirectory RunDirectory::resume(const std::string& root) {
   return run;
 }
 
-void cut_metrics(const std::string& path, std::int64_t step) {
+void cut_metrics(const std::string& path, std::int64_t step, bool ended) {
   std::error_code error;
   if (!fs::exists(path, error)) return;
   std::ostringstream kept;
@@ -159,7 +115,9 @@ void cut_metrics(const std::string& path, std::int64_t step) {
     const auto at = line.find("step");
     const bool beyond =
         at != line.end() && at->is_number() && at->get<double>() > static_cast<double>(step);
-    if (!beyond) lines.write(line);
+    const bool again = ended && at != line.end() && *at == step &&
+                       (line.contains("validation_loss") || line.contains("test_loss"));
+    if (!beyond && !again) lines.write(line);
   }
   write_file(path, kept.str());
 }

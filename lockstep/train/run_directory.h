@@ -13,6 +13,8 @@
 #include <cstdint>
 #include <string>
 
+#include "lockstep/base/file_lock.h"
+
 namespace lockstep {
 
 struct RunPaths {
@@ -30,11 +32,12 @@ struct RunPaths {
   std::string lock() const { return root + "/lock"; }
 };
 
+bool is_run(const std::string& root);
 // The paths of a run that exists, to read from it. A ConfigError if there is none.
 RunPaths find_run(const std::string& root);
 
 // A run directory that nobody else writes to while this object lives. The process that writes
-// (rank 0) holds it. The lock is the kernel's: it goes with the process, however that ends.
+// (rank 0) holds it.
 class RunDirectory {
  public:
   // A new run. ConfigError if `root` holds anything already; nothing there is touched.
@@ -45,21 +48,18 @@ class RunDirectory {
   // An existing run, to go on with.
   static RunDirectory resume(const std::string& root);
 
-  RunDirectory(RunDirectory&& other) noexcept;
-  RunDirectory& operator=(RunDirectory&&) = delete;
-  ~RunDirectory();
-
   const RunPaths& paths() const { return paths_; }
 
  private:
   explicit RunDirectory(const std::string& root);  // locks it
 
   RunPaths paths_;
-  int lock_ = -1;
+  FileLock lock_;
 };
 
 // Before a run goes on from the checkpoint of `step`: drops the lines of metrics.jsonl beyond it,
-// which it will write again. Nothing if there is no such file.
-void cut_metrics(const std::string& path, std::int64_t step);
+// which it will write again; with `ended`, that was the last step, and what it validates at the end
+// goes too. Nothing if there is no such file.
+void cut_metrics(const std::string& path, std::int64_t step, bool ended = false);
 
 }  // namespace lockstep

@@ -8,7 +8,7 @@
 #include "lockstep/base/error.h"
 #include "lockstep/base/json_lines.h"
 #include "lockstep/base/text.h"
-#include "lockstep/train/ledgers.h"
+#include "lockstep/train/step_phases.h"
 #include "lockstep/train/trace_file.h"
 
 namespace lockstep {
@@ -16,59 +16,21 @@ namespace {
 
 constexpr std::size_t kLongestWaits = 3;
 
-struct Phase {
-  const char* name;
-  double seconds;  // of a step, mean over the workers
-};
-
 std::int64_t whole_number(const Json& object, const char* key) {
   const Json& value = object.at(key);
   if (!value.is_number_integer()) throw DataError("{} is not a whole number", key);
   return value;
 }
 
-std::vector<WorkerLedger> ledgers_of(const Json& summary) {
-  std::vector<WorkerLedger> ledgers;
-  for (const Json& one : summary.at("by_worker")) {
-    ledgers.push_back({.steps = one.at("steps"),
-                       .loading = one.at("loading"),
-                       .computing = one.at("computing"),
-                       .forward = one.at("forward"),
-                       .updating = one.at("updating"),
-                       .waiting = one.at("waiting"),
-                       .communicating = one.at("communicating"),
-                       .encoding = one.at("encoding"),
-                       .decoding = one.at("decoding"),
-                       .beside = one.at("coding_beside"),
-                       .hidden = one.at("hidden")});
-  }
-  return ledgers;
-}
-
-// Where a companion encodes and decodes, that takes the worker no time.
-std::vector<Phase> phases_of(const WorkerLedger& all) {
-  const double steps = std::max(1.0, all.steps);
-  const double coding = all.encoding + all.decoding;
-  const double own = coding > 0 ? (coding - all.beside) / coding : 0;
-  return {{"load", all.loading / steps},
-          {"forward", all.forward / steps},
-          {"backward", (all.computing - all.forward) / steps},
-          {"encode", own * all.encoding / steps},
-          {"wire", all.communicating / steps},
-          {"wait", all.waiting / steps},
-          {"decode", own * all.decoding / steps},
-          {"update", all.updating / steps}};
-}
-
 std::string phase_table(const WorkerLedger& all) {
   double step = 0;
-  for (const Phase& phase : phases_of(all)) step += phase.seconds;
+  for (const StepPhase& phase : step_phases(all)) step += phase.seconds;
   std::vector<std::vector<std::string>> rows{{"of a step", "mean", "share"}};
   const auto add = [&](const char* name, double seconds) {
     rows.push_back({name, trim(format_seconds(seconds)),
                     fmt::format("{:.1f} %", step > 0 ? 100 * seconds / step : 0)});
   };
-  for (const Phase& phase : phases_of(all)) {
+  for (const StepPhase& phase : step_phases(all)) {
     if (phase.seconds > 0) add(phase.name, phase.seconds);
   }
   add("all", step);

@@ -140,7 +140,7 @@ TrainResult train(World& world, const TrainRequest& request) {
     if (transport.rank() == 0) {
       if (request.resume) {  // it can go on: not before may its files change
         write_file(paths.config(), job.config().to_toml());
-        cut_metrics(paths.metrics(), worker.step());
+        cut_metrics(paths.metrics(), worker.step(), worker.ended());
         cut_arrivals(paths.arrivals(), worker.step());
       }
       reporter.emplace(paths, job.plan().steps(), worker.step(), request.quiet);

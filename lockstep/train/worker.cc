@@ -32,6 +32,7 @@ TrainResult Worker::run() {
   const std::int64_t total = job_.plan().steps();
   const bool in_step = job_.traits().in_step;
   TrainResult result;
+  result.stopped_early = early_stopping_.should_stop();  // before it was resumed
   learner_.start();
   {
     BatchSupply batches(transport_, job_, standing_.step, own_steps_);

@@ -37,6 +37,10 @@ class Worker {
   std::vector<std::string> resume();
   void report_to(Reporter* reporter) { reporter_ = reporter; }  // the first rank's
   std::int64_t step() const { return standing_.step; }
+  // Has it trained all there is to train? Of a run that was resumed.
+  bool ended() const {
+    return standing_.step >= job_.plan().steps() || early_stopping_.should_stop();
+  }
   std::vector<std::string> remarks() const;
 
   // Collective. The same on all ranks but for `waited`.

@@ -16,10 +16,12 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-std::shared_ptr<const Dataset> load(const std::string& name, const std::string& folder) {
+std::shared_ptr<const Dataset> load(const std::string& name, const std::string& folder,
+                                    int samples = 0) {
   auto& registry = Registry<DatasetSource>::instance();
   Options options = registry.options(name);
   options.set("folder", folder);
+  options.set("samples", std::to_string(samples));
   return registry.make(name, options)->load();
 }
 
@@ -82,6 +84,21 @@ TEST_F(SmallMnist, TrainingSamplesComeFirst) {
   EXPECT_EQ(dataset->first_test, 2U);
 }
 
+TEST_F(SmallMnist, TheFirstSamplesAreKeptAndTheWholeTestSet) {
+  const auto dataset = load("mnist", folder_.path(), 1);
+  EXPECT_THAT(dataset->labels, ElementsAre(7, 9));
+  EXPECT_THAT(std::get<AlignedVector<std::uint8_t>>(dataset->values), ElementsAre(1, 2, 5, 6));
+  EXPECT_EQ(dataset->size(), 2U);
+  EXPECT_EQ(dataset->first_test, 1U);
+  EXPECT_EQ(load("mnist", folder_.path(), 2)->size(), 3U);
+  try {
+    load("mnist", folder_.path(), 3);
+    FAIL();
+  } catch (const ConfigError& error) {
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("data.samples = 3"), HasSubstr("has 2 samples")));
+  }
+}
+
 TEST_F(SmallMnist, DamageIsHarmless) {
   expect_damage_is_harmless(folder_ / "train-images-idx3-ubyte", idx({2, 1, 2}, {1, 2, 3, 4}),
                             [&] { load("mnist", folder_.path()); });
@@ -114,6 +131,7 @@ TEST_F(SmallCifar10, PlanesBecomePixels) {
   const auto& values = std::get<AlignedVector<std::uint8_t>>(dataset->values);
   EXPECT_EQ(values.size(), 6U * 3072);
   EXPECT_THAT(std::vector<int>(values.begin(), values.begin() + 4), ElementsAre(10, 11, 12, 0));
+  EXPECT_EQ(load("cifar10", folder_.path(), 3)->size(), 4U);
 }
 
 TEST_F(SmallCifar10, DamagedFilesAreNamed) {
