@@ -49,7 +49,7 @@ void print_closing(const TrainResult& result, const std::string& directory) {
   if (const std::string line = staleness_line(result.staleness); !line.empty()) {
     std::cout << line << "\n";
   }
-  for (const std::string& line : {result.compression, result.overlap}) {
+  for (const std::string& line : {result.compression, result.overlap, result.pipeline}) {
     if (!line.empty()) std::cout << line << "\n";
   }
   std::cout << "\n" << ledger_table(result.ledgers, result.placement) << "\n";

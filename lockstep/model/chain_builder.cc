@@ -1,61 +1,126 @@
 #include "lockstep/model/chain_builder.h"
 
+#include <fmt/format.h>
+
+#include <utility>
+
 #include "lockstep/base/error.h"
 #include "lockstep/model/residual_block.h"
 
 namespace lockstep {
+namespace {
+
+std::size_t elements(const std::vector<Layer>& layers) {
+  return layers.empty() ? 0 : layers.back().offset + layers.back().size;
+}
+
+std::size_t params_in(const ParameterStore& one, const ParameterStore& other) {
+  return elements(one.flat().layers()) + elements(other.flat().layers());
+}
+
+std::size_t buffers_in(const ParameterStore& one, const ParameterStore& other) {
+  return elements(one.flat().buffer_layers()) + elements(other.flat().buffer_layers());
+}
+
+}  // namespace
+
+ActivationShape input_shape(const DataShape& data) {
+  if (data.kind != DataShape::Kind::kImage) {
+    return {false, {}, static_cast<std::int64_t>(data.values())};
+  }
+  LOCKSTEP_CHECK(data.sample.size() == 3, "an image with {} extents", data.sample.size());
+  return {true, {data.sample[0], data.sample[1], data.sample[2]}, 0};
+}
 
 ChainBuilder::ChainBuilder(ParameterStore& parameters, const ModelSettings& settings,
-                           std::string network)
-    : parameters_(parameters), settings_(settings), network_(std::move(network)) {
-  const DataShape& data = settings.data;
-  if (data.kind == DataShape::Kind::kTokens) {
+                           std::string network, Range wanted)
+    : parameters_(parameters),
+      elsewhere_(std::make_unique<ParameterStore>()),
+      settings_(settings),
+      network_(std::move(network)),
+      wanted_(wanted) {
+  if (settings.data.kind == DataShape::Kind::kTokens) {
     throw ConfigError("model \"{}\" reads images or vectors, and the data are text: use \"lstm\"",
                       network_);
   }
-  image_ = data.kind == DataShape::Kind::kImage;
-  if (image_) {
-    LOCKSTEP_CHECK(data.sample.size() == 3, "an image with {} extents", data.sample.size());
-    shape_ = {data.sample[0], data.sample[1], data.sample[2]};
-  }
-  features_ = static_cast<std::int64_t>(data.values());
+  shape_ = input_shape(settings.data);
+  units_.emplace_back();
+  entries_.push_back(shape_);
+  params_ = params_in(parameters_, *elsewhere_);
+  buffers_ = buffers_in(parameters_, *elsewhere_);
 }
 
 void ChainBuilder::need_image(const std::string& layer) const {
-  if (!image_) {
+  if (!shape_.is_image) {
     throw ConfigError(
         "model \"{}\" reads images, and the data are vectors of {} values ({} needs "
         "rows and columns): use \"mlp\" or \"logistic\"",
-        network_, features_, layer);
+        network_, shape_.features, layer);
   }
 }
 
 void ChainBuilder::need_size(const std::string& layer, std::int64_t size) const {
-  if (std::min(shape_.height, shape_.width) < size) {
+  const auto [channels, height, width] = shape_.image;
+  if (std::min(height, width) < size) {
     throw ConfigError(
         "model \"{}\": images of {} × {} are too small: {} needs at least {} × {} "
         "where it stands, and {} × {} are left",
-        network_, settings_.data.sample[1], settings_.data.sample[2], layer, size, size,
-        shape_.height, shape_.width);
+        network_, settings_.data.sample[1], settings_.data.sample[2], layer, size, size, height,
+        width);
   }
 }
 
+// What does not learn before the first layer that does belongs to its unit.
+void ChainBuilder::begin_unit(const std::string& name) {
+  if (!units_.back().name.empty()) {
+    units_.emplace_back();
+    entries_.push_back(shape_);
+  }
+  units_.back().name = name;
+}
+
+bool ChainBuilder::wanted() const {
+  const std::size_t unit = units_.size() - 1;
+  return unit >= wanted_.begin && unit - wanted_.begin < wanted_.size;
+}
+
+ParameterStore& ChainBuilder::store() {
+  return wanted() ? parameters_ : *elsewhere_;
+}
+
+void ChainBuilder::count(const LayerOp& layer, const ActivationShape& behind) {
+  ModelUnit& unit = units_.back();
+  const std::size_t params = params_in(parameters_, *elsewhere_);
+  const std::size_t buffers = buffers_in(parameters_, *elsewhere_);
+  unit.params += params - std::exchange(params_, params);
+  unit.buffers += buffers - std::exchange(buffers_, buffers);
+  std::vector<double> operations(store().flat().layers().size());
+  layer.add_operations(operations);
+  for (const double one : operations) unit.forward_seconds += one / kReferenceCore;
+  unit.out_values = behind.values();
+  unit.kept_values += behind.values() * static_cast<std::size_t>(layer.tensors_kept());
+}
+
+void ChainBuilder::add(LayerPointer layer, const ActivationShape& behind) {
+  count(*layer, behind);
+  if (wanted()) layers_.push_back(std::move(layer));
+  shape_ = behind;
+}
+
 ChainBuilder& ChainBuilder::flatten() {
-  layers_.push_back(make_flatten(parameters_));
-  if (image_) features_ = shape_.channels * shape_.height * shape_.width;
-  image_ = false;
+  add(make_flatten(store()), of_vector(static_cast<std::int64_t>(shape_.values())));
   return *this;
 }
 
 ChainBuilder& ChainBuilder::linear(const std::string& name, std::int64_t out, bool relu) {
-  LOCKSTEP_CHECK(!image_, "layer {} stands after an image", name);
-  layers_.push_back(make_linear(parameters_, name, features_, out, relu));
-  features_ = out;
+  LOCKSTEP_CHECK(!shape_.is_image, "layer {} stands after an image", name);
+  begin_unit(name);
+  add(make_linear(store(), name, shape_.features, out, relu), of_vector(out));
   return *this;
 }
 
 ChainBuilder& ChainBuilder::dropout(const std::string& name, double probability) {
-  if (probability > 0) layers_.push_back(make_dropout(parameters_, name, probability));
+  if (probability > 0) add(make_dropout(store(), name, probability), shape_);
   return *this;
 }
 
@@ -63,49 +128,63 @@ ChainBuilder& ChainBuilder::convolution(const std::string& name, std::int64_t ch
                                         int padding) {
   need_image("layer " + name);
   need_size("layer " + name, kernel - 2 * padding);
-  const ConvolutionShape shape{shape_, channels, kernel, 1, padding};
-  layers_.push_back(
-      make_convolution(parameters_, name, shape, Initial::he(shape_.channels * kernel * kernel)));
-  shape_ = shape.out();
+  const ConvolutionShape shape{shape_.image, channels, kernel, 1, padding};
+  const auto initial = Initial::he(shape_.image.channels * kernel * kernel);
+  begin_unit(name);
+  add(make_convolution(store(), name, shape, initial), of_image(shape.out()));
   return *this;
 }
 
 ChainBuilder& ChainBuilder::norm(const std::string& name, NormShape shape) {
-  shape.channels = shape_.channels;
-  layers_.push_back(std::make_unique<Norm>(parameters_, name, shape));
+  shape.channels = shape_.image.channels;
+  add(std::make_unique<Norm>(store(), name, shape), shape_);
   return *this;
 }
 
 ChainBuilder& ChainBuilder::max_pool(int size) {
   need_image("pooling");
   need_size("pooling", size);
-  layers_.push_back(make_max_pool(parameters_, size));
-  shape_ = {shape_.channels, shape_.height / size, shape_.width / size};
+  const auto [channels, height, width] = shape_.image;
+  add(make_max_pool(store(), size), of_image({channels, height / size, width / size}));
   return *this;
 }
 
 ChainBuilder& ChainBuilder::average_pool(int size) {
   need_image("pooling");
   need_size("pooling", size);
-  layers_.push_back(make_average_pool(parameters_, size));
-  shape_ = {shape_.channels, shape_.height / size, shape_.width / size};
+  const auto [channels, height, width] = shape_.image;
+  add(make_average_pool(store(), size), of_image({channels, height / size, width / size}));
   return *this;
 }
 
 ChainBuilder& ChainBuilder::global_pool() {
   need_image("pooling");
-  layers_.push_back(make_global_pool(parameters_));
-  features_ = shape_.channels;
-  image_ = false;
+  add(make_global_pool(store()), of_vector(shape_.image.channels));
   return *this;
 }
 
 ChainBuilder& ChainBuilder::residual_block(const std::string& name, std::int64_t channels,
                                            int stride, NormShape norm) {
   need_image("block " + name);
-  layers_.push_back(
-      std::make_unique<ResidualBlock>(parameters_, name, shape_, channels, stride, norm));
-  shape_ = ConvolutionShape{shape_, channels, 3, stride, 1}.out();
+  const BlockShape shape{shape_.image, channels, stride, norm};
+  begin_unit(name);
+  const bool opens = wanted();
+  auto opening = std::make_unique<ResidualOpening>(store(), name, shape);
+  count(*opening, of_image(shape.between()));
+  shape_ = of_image(shape.between());
+  begin_unit(name + ".conv2");
+  const bool closes = wanted();
+  auto closing = std::make_unique<ResidualClosing>(store(), name, shape);
+  count(*closing, of_image(shape.out()));
+  shape_ = of_image(shape.out());
+  if (opens && closes) {
+    layers_.push_back(
+        std::make_unique<ResidualBlock>(parameters_, std::move(opening), std::move(closing)));
+  } else if (opens) {
+    layers_.push_back(std::move(opening));
+  } else if (closes) {
+    layers_.push_back(std::move(closing));
+  }
   return *this;
 }
 
@@ -117,6 +196,7 @@ std::vector<LayerPointer> ChainBuilder::classifier(const std::string& name) {
   }
   linear(name, settings_.data.classes, false);
   for (auto& layer : layers_) {
+    if (wanted_.begin > 0) break;
     layer->set_first();
     if (layer->has_parameters()) break;
   }

@@ -20,6 +20,11 @@ void Pass::gradient_done(std::size_t index) const {
   if (loss_scale != 1) {
     for (float& value : values) value /= loss_scale;
   }
+  parameters.gradient_done(index);
+  gradient_added(index);
+}
+
+void Pass::gradient_added(std::size_t index) const {
   if (on_layer != nullptr && *on_layer) (*on_layer)(index);
 }
 

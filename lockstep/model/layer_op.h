@@ -34,8 +34,10 @@ struct Pass {
   std::vector<std::size_t> parts() const;
   // To the 16-bit numbers of the precision, in place.
   void round(const torch::Tensor& tensor) const;
-  // The gradient of a parameter stands in the flat vector.
+  // The gradient of a parameter stands where ParameterStore::gradient() has its place.
   void gradient_done(std::size_t index) const;
+  // It was added to ParameterStore::gradient_sum() already.
+  void gradient_added(std::size_t index) const;
 };
 
 class LayerOp {
@@ -59,6 +61,8 @@ class LayerOp {
   // two, to the parameter that they are made with.
   virtual void add_operations(std::span<double> /*by_parameter*/) const {}
   virtual bool has_parameters() const { return false; }
+  // Tensors of the size of its output that it keeps until backward.
+  virtual int tensors_kept() const { return 1; }
 
   // Nothing before this layer learns, so nobody needs the gradient of x: backward gives none.
   void set_first() { first_ = true; }

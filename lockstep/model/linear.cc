@@ -35,8 +35,7 @@ class Linear : public LayerOp {
     auto bias_gradient = parameters_.gradient(bias_);
     at::sum_out(bias_gradient, dy, 0);
     pass.gradient_done(bias_);
-    differentiate_weights(dy);
-    pass.gradient_done(weight_);
+    differentiate_weights(dy, pass);
     x_.reset();
     y_.reset();
     return first() ? torch::Tensor() : at::mm(dy, parameters_.value(weight_));
@@ -53,7 +52,17 @@ class Linear : public LayerOp {
   bool has_parameters() const override { return true; }
 
  private:
-  void differentiate_weights(const torch::Tensor& dy) {
+  void differentiate_weights(const torch::Tensor& dy, const Pass& pass) {
+    if (parameters_.adds_up() && pass.precision == Precision::kFloat) {
+      auto sum = parameters_.gradient_sum(weight_);
+      at::addmm_out(sum, sum, dy.t(), x_);
+      return pass.gradient_added(weight_);
+    }
+    make_weight_gradient(dy);
+    pass.gradient_done(weight_);
+  }
+
+  void make_weight_gradient(const torch::Tensor& dy) {
     auto gradient = parameters_.gradient(weight_);
     const auto ready = [](const torch::Tensor& t) {
       return t.is_contiguous() && t.scalar_type() == torch::kFloat;

@@ -12,8 +12,6 @@
 namespace lockstep {
 namespace {
 
-constexpr double kReferenceFlops = 50e9;  // a second, of the core that modelled_seconds() is for
-
 torch::Tensor cross_entropy(const torch::Tensor& scores, const torch::Tensor& labels,
                             double smoothing) {
   namespace F = torch::nn::functional;
@@ -58,7 +56,7 @@ ModuleReplica::ModuleReplica(TrainableModule module, const ModelSettings& settin
   // taken to be used once a sample.
   const double given = module_.module().forward_flops;
   const double least = 2.0 * static_cast<double>(params().size());
-  modelled_seconds_ = 3 * (given > 0 ? given : std::max(counted, least)) / kReferenceFlops;
+  modelled_seconds_ = 3 * (given > 0 ? given : std::max(counted, least)) / kReferenceCore;
 }
 
 // Two samples of zeros go through in evaluation mode, which changes nothing: what does not fit is

@@ -1,10 +1,21 @@
 #include "lockstep/model/parameter_store.h"
 
+#include <algorithm>
 #include <cmath>
 
+#include "lockstep/base/error.h"
 #include "lockstep/base/random.h"
 
 namespace lockstep {
+namespace {
+
+std::size_t number_of(const std::string& name, const std::vector<Layer>& layers) {
+  const auto found = std::ranges::find(layers, name, &Layer::name);
+  LOCKSTEP_CHECK(found != layers.end(), "{} was not declared before", name);
+  return static_cast<std::size_t>(found - layers.begin());
+}
+
+}  // namespace
 
 Initial Initial::he(std::int64_t fan_in) {
   return normal(std::sqrt(2.0 / static_cast<double>(fan_in)));
@@ -12,18 +23,21 @@ Initial Initial::he(std::int64_t fan_in) {
 
 std::size_t ParameterStore::declare(std::string name, std::vector<std::int64_t> shape,
                                     LayerKind kind, Initial initial) {
+  if (allocated_) return number_of(name, flat_.layers());
   initials_.push_back(initial);
   return flat_.declare_parameter(std::move(name), std::move(shape), kind);
 }
 
 std::size_t ParameterStore::declare_buffer(std::string name, std::vector<std::int64_t> shape,
                                            double value) {
+  if (allocated_) return number_of(name, flat_.buffer_layers());
   buffer_initials_.push_back(Initial::all(value));
   return flat_.declare_buffer(std::move(name), std::move(shape));
 }
 
 void ParameterStore::allocate(std::uint64_t seed, Precision precision) {
   flat_.allocate();
+  allocated_ = true;
   precision_ = precision;
   for (std::size_t i = 0; i < initials_.size(); ++i) {
     const Layer& layer = flat_.layers()[i];
@@ -60,7 +74,22 @@ torch::Tensor ParameterStore::value(std::size_t index) const {
 
 std::span<float> ParameterStore::gradient_values(std::size_t index) {
   const Layer& layer = flat_.layers()[index];
-  return flat_.grads().subspan(layer.offset, layer.size);
+  if (!adds_) return flat_.grads().subspan(layer.offset, layer.size);
+  if (addend_.size() < layer.size) addend_.resize(layer.size);
+  return std::span(addend_).first(layer.size);
+}
+
+torch::Tensor ParameterStore::gradient(std::size_t index) {
+  if (!adds_) return flat_.gradient(index);
+  return torch::from_blob(gradient_values(index).data(), flat_.layers()[index].shape,
+                          torch::kFloat);
+}
+
+void ParameterStore::gradient_done(std::size_t index) {
+  if (!adds_) return;
+  const Layer& layer = flat_.layers()[index];
+  float* const sum = flat_.grads().data() + layer.offset;
+  for (std::size_t i = 0; i < layer.size; ++i) sum[i] += addend_[i];
 }
 
 }  // namespace lockstep

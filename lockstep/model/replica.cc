@@ -10,6 +10,10 @@ void Replica::predict(const Batch&, std::span<float>) {
       "([sync] name = \"codistillation\"); use another [model] or another [sync]");
 }
 
+std::unique_ptr<Stage> ModelKind::make_stage(const ModelSettings&, Range) const {
+  throw ConfigError("this model cannot be cut into stages");
+}
+
 template <>
 Registry<ModelKind>& Registry<ModelKind>::instance() {
   static Registry<ModelKind> registry("model", "model");

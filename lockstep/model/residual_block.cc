@@ -25,96 +25,151 @@ std::int64_t zeros_before(const ImageShape& in, const ImageShape& out) {
   return (out.channels - in.channels) / 2;
 }
 
+Halfway halves_of(const torch::Tensor& both) {
+  const auto channels = both.size(1) / 2;
+  const auto half = [&](std::int64_t from) {
+    return both.narrow(1, from, channels).contiguous(at::MemoryFormat::ChannelsLast);
+  };
+  return {half(0), half(channels)};
+}
+
+torch::Tensor joined(const Halfway& half) {
+  return at::cat({half.computed, half.carried}, 1).contiguous(at::MemoryFormat::ChannelsLast);
+}
+
+std::unique_ptr<Norm> make_norm(ParameterStore& parameters, const std::string& name,
+                                const BlockShape& shape) {
+  NormShape norm = shape.norm;
+  norm.channels = shape.out_channels;
+  return std::make_unique<Norm>(parameters, name, norm);
+}
+
 }  // namespace
 
-ResidualBlock::ResidualBlock(ParameterStore& parameters, const std::string& name,
-                             const ImageShape& in, std::int64_t out_channels, int stride,
-                             NormShape norm)
-    : LayerOp(parameters), in_(in), stride_(stride) {
-  const ConvolutionShape first{in, out_channels, 3, stride, 1};
-  out_ = first.out();
-  const ConvolutionShape second{out_, out_channels, 3, 1, 1};
-  norm.channels = out_channels;
-  // Without normalisation the sum of many blocks would grow: each then starts as the identity
-  // (Zhang et al. 2019, "Fixup").
-  const auto he = Initial::he(9 * out_channels);
-  const auto last = norm.kind == NormShape::Kind::kNone ? Initial::all(0) : he;
-  first_convolution_ =
-      make_convolution(parameters, name + ".conv1", first, Initial::he(9 * in.channels));
-  first_norm_ = std::make_unique<Norm>(parameters, name + ".norm1", norm);
-  second_convolution_ = make_convolution(parameters, name + ".conv2", second, last);
-  second_norm_ = std::make_unique<Norm>(parameters, name + ".norm2", norm);
+ResidualOpening::ResidualOpening(ParameterStore& parameters, const std::string& name,
+                                 const BlockShape& shape)
+    : LayerOp(parameters),
+      shape_(shape),
+      convolution_(make_convolution(parameters, name + ".conv1", shape.first(),
+                                    Initial::he(9 * shape.in.channels))),
+      norm_(make_norm(parameters, name + ".norm1", shape)) {}
+
+Halfway ResidualOpening::open(const torch::Tensor& x, const Pass& pass) {
+  return {norm_->forward(convolution_->forward(x, pass), pass), carry(x)};
 }
 
-torch::Tensor ResidualBlock::apply(const torch::Tensor& x, const Pass& pass) {
-  auto y = first_norm_->forward(first_convolution_->forward(x, pass), pass);
-  return second_norm_->forward_with(second_convolution_->forward(y, pass), carry(x), pass);
-}
-
-torch::Tensor ResidualBlock::differentiate(const torch::Tensor& dy, const Pass& pass) {
-  auto dx = second_norm_->backward(dy, pass);  // dy is now the gradient of what was carried
-  dx = first_norm_->backward(second_convolution_->backward(dx, pass), pass);
-  dx = first_convolution_->backward(dx, pass);
-  add_carried_gradient(dy, dx);
+torch::Tensor ResidualOpening::open_backward(const Halfway& gradient, const Pass& pass) {
+  const auto dx = convolution_->backward(norm_->backward(gradient.computed, pass), pass);
+  add_carried_gradient(gradient.carried, dx);
   return dx;
 }
 
-torch::Tensor ResidualBlock::carry(const torch::Tensor& x) const {
-  if (carried_as_it_is()) return x;
-  auto carried = at::zeros({x.size(0), out_.channels, out_.height, out_.width}, x.options())
+torch::Tensor ResidualOpening::apply(const torch::Tensor& x, const Pass& pass) {
+  return joined(open(x, pass));
+}
+
+torch::Tensor ResidualOpening::differentiate(const torch::Tensor& dy, const Pass& pass) {
+  return open_backward(halves_of(dy), pass);
+}
+
+torch::Tensor ResidualOpening::carry(const torch::Tensor& x) const {
+  if (shape_.carried_as_it_is()) return x;
+  const ImageShape in = shape_.in, out = shape_.out();
+  auto carried = at::zeros({x.size(0), out.channels, out.height, out.width}, x.options())
                      .contiguous(at::MemoryFormat::ChannelsLast);
   const float* from = x.data_ptr<float>();
-  float* to = carried.data_ptr<float>() + zeros_before(in_, out_);
-  for_carried_pixels(x.size(0), in_, out_, stride_, [&](std::int64_t small, std::int64_t large) {
-    std::memcpy(to + small * out_.channels, from + large * in_.channels,
-                static_cast<std::size_t>(in_.channels) * sizeof(float));
-  });
+  float* to = carried.data_ptr<float>() + zeros_before(in, out);
+  for_carried_pixels(x.size(0), in, out, shape_.stride,
+                     [&](std::int64_t small, std::int64_t large) {
+                       std::memcpy(to + small * out.channels, from + large * in.channels,
+                                   static_cast<std::size_t>(in.channels) * sizeof(float));
+                     });
   return carried;
 }
 
-void ResidualBlock::add_carried_gradient(const torch::Tensor& gradient,
-                                         const torch::Tensor& dx) const {
-  if (carried_as_it_is()) {
+void ResidualOpening::add_carried_gradient(const torch::Tensor& gradient,
+                                           const torch::Tensor& dx) const {
+  if (shape_.carried_as_it_is()) {
     dx.add_(gradient);
     return;
   }
-  const float* from = gradient.data_ptr<float>() + zeros_before(in_, out_);
+  const ImageShape in = shape_.in, out = shape_.out();
+  const float* from = gradient.data_ptr<float>() + zeros_before(in, out);
   float* to = dx.data_ptr<float>();
-  for_carried_pixels(dx.size(0), in_, out_, stride_, [&](std::int64_t small, std::int64_t large) {
-    for (std::int64_t c = 0; c < in_.channels; ++c) {
-      to[large * in_.channels + c] += from[small * out_.channels + c];
-    }
-  });
+  for_carried_pixels(dx.size(0), in, out, shape_.stride,
+                     [&](std::int64_t small, std::int64_t large) {
+                       for (std::int64_t c = 0; c < in.channels; ++c) {
+                         to[large * in.channels + c] += from[small * out.channels + c];
+                       }
+                     });
+}
+
+void ResidualOpening::emit(ScriptWriter& script) const {
+  if (shape_.carried_as_it_is()) {
+    script.line("carried = x");
+  } else {
+    const auto added = shape_.out_channels - shape_.in.channels;
+    const auto before = zeros_before(shape_.in, shape_.out());
+    script.line(fmt::format(
+        "carried = torch.constant_pad_nd(x[:, :, ::{0}, ::{0}], [0, 0, 0, 0, {1}, {2}], 0.0)",
+        shape_.stride, before, added - before));
+  }
+  convolution_->emit(script);
+  norm_->emit(script);
+}
+
+// Without normalisation the sum of many blocks would grow: each then starts as the identity (Zhang
+// et al. 2019, "Fixup").
+ResidualClosing::ResidualClosing(ParameterStore& parameters, const std::string& name,
+                                 const BlockShape& shape)
+    : LayerOp(parameters),
+      shape_(shape),
+      convolution_(make_convolution(parameters, name + ".conv2", shape.second(),
+                                    shape.norm.kind == NormShape::Kind::kNone
+                                        ? Initial::all(0)
+                                        : Initial::he(9 * shape.out_channels))),
+      norm_(make_norm(parameters, name + ".norm2", shape)) {}
+
+torch::Tensor ResidualClosing::close(const Halfway& half, const Pass& pass) {
+  return norm_->forward_with(convolution_->forward(half.computed, pass), half.carried, pass);
+}
+
+Halfway ResidualClosing::close_backward(const torch::Tensor& dy, const Pass& pass) {
+  const auto dx = norm_->backward(dy, pass);  // dy is now the gradient of what was carried
+  return {convolution_->backward(dx, pass), dy};
+}
+
+torch::Tensor ResidualClosing::apply(const torch::Tensor& x, const Pass& pass) {
+  return close(halves_of(x), pass);
+}
+
+torch::Tensor ResidualClosing::differentiate(const torch::Tensor& dy, const Pass& pass) {
+  return joined(close_backward(dy, pass));
+}
+
+void ResidualClosing::emit(ScriptWriter& script) const {
+  convolution_->emit(script);
+  norm_->emit_with(script, "carried");
 }
 
 void ResidualBlock::forward_without_samples(const Pass& pass) {
-  first_norm_->forward_without_samples(pass);
-  second_norm_->forward_without_samples(pass);
+  opening_->forward_without_samples(pass);
+  closing_->forward_without_samples(pass);
 }
 
 void ResidualBlock::backward_without_samples(const Pass& pass) {
-  second_norm_->backward_without_samples(pass);
-  first_norm_->backward_without_samples(pass);
+  closing_->backward_without_samples(pass);
+  opening_->backward_without_samples(pass);
 }
 
 void ResidualBlock::emit(ScriptWriter& script) const {
-  if (carried_as_it_is()) {
-    script.line("carried = x");
-  } else {
-    const auto before = zeros_before(in_, out_);
-    script.line(fmt::format(
-        "carried = torch.constant_pad_nd(x[:, :, ::{0}, ::{0}], [0, 0, 0, 0, {1}, {2}], 0.0)",
-        stride_, before, out_.channels - in_.channels - before));
-  }
-  first_convolution_->emit(script);
-  first_norm_->emit(script);
-  second_convolution_->emit(script);
-  second_norm_->emit_with(script, "carried");
+  opening_->emit(script);
+  closing_->emit(script);
 }
 
 void ResidualBlock::add_operations(std::span<double> by_parameter) const {
-  first_convolution_->add_operations(by_parameter);
-  second_convolution_->add_operations(by_parameter);
+  opening_->add_operations(by_parameter);
+  closing_->add_operations(by_parameter);
 }
 
 }  // namespace lockstep

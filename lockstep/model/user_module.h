@@ -8,14 +8,20 @@
 // `make` is called once a worker, on the worker's own thread. Modules draw their initial weights
 // from torch's generator, which the threads share: the workers' weights differ until rank 0's are
 // broadcast, which training does before its first step.
+//
+// A torch::nn::Sequential can also be cut into the stages of a pipeline, between its children: each
+// worker makes all of it, and keeps its own part.
 #pragma once
 
 #include <torch/torch.h>
 
 #include <memory>
+#include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "lockstep/model/module_replica.h"
+#include "lockstep/model/sequential_stage.h"
 
 namespace lockstep {
 
@@ -31,20 +37,43 @@ namespace detail {
 // the weights: net.load_state_dict(torch.jit.load("model.pt").state_dict()).
 TrainableModule trainable(std::shared_ptr<torch::nn::Module> module);
 
+// Of a module, or of torch's holder of one.
+template <typename Module>
+std::shared_ptr<Module> pointer_to(std::shared_ptr<Module> module) {
+  return module;
+}
+template <typename Module>
+std::shared_ptr<Module> pointer_to(const torch::nn::ModuleHolder<Module>& holder) {
+  return holder.ptr();
+}
+
 template <typename Make>
 class UserModel : public ModelKind {
  public:
   UserModel(Make make, UserModelTraits traits) : make_(std::move(make)), traits_(traits) {}
 
   std::unique_ptr<Replica> make(const ModelSettings& settings) const override {
-    auto module = make_();
+    const auto module = pointer_to(make_());
     auto described = trainable(module);
     described.forward = [module](const torch::Tensor& input) { return module->forward(input); };
     return std::make_unique<ModuleReplica>(std::move(described), settings);
   }
   bool mergeable() const override { return traits_.mergeable; }
 
+  std::vector<ModelUnit> units(const ModelSettings& settings) const override {
+    if constexpr (kSequential) return sequential_units(*pointer_to(make_()), settings);
+    return {};
+  }
+  std::unique_ptr<Stage> make_stage(const ModelSettings& settings, Range units) const override {
+    if constexpr (kSequential) return sequential_stage(*pointer_to(make_()), settings, units);
+    return ModelKind::make_stage(settings, units);
+  }
+
  private:
+  static constexpr bool kSequential =
+      std::is_base_of_v<torch::nn::SequentialImpl,
+                        std::remove_cvref_t<decltype(*pointer_to(std::declval<const Make&>()()))>>;
+
   Make make_;
   UserModelTraits traits_;
 };

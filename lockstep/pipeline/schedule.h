@@ -31,4 +31,7 @@ Registry<PipelineSchedule>& Registry<PipelineSchedule>::instance();
 void add_forward(int begin, int end, std::vector<PipelineOp>& operations);
 void add_backward(int begin, int end, std::vector<PipelineOp>& operations);
 
+// Micro-batches that a stage has forward and not yet back, at most.
+int peak_activations(const std::vector<PipelineOp>& operations);
+
 }  // namespace lockstep

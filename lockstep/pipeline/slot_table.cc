@@ -42,15 +42,6 @@ class Ends {
   std::vector<std::vector<double>> forward_, backward_;
 };
 
-int peak_of(const std::vector<Slot>& slots) {
-  int kept = 0, peak = 0;
-  for (const Slot& slot : slots) {
-    kept += slot.op.kind == PipelineOp::Kind::kForward ? 1 : -1;
-    peak = std::max(peak, kept);
-  }
-  return peak;
-}
-
 }  // namespace
 
 double SlotTable::idle_share() const {
@@ -98,7 +89,7 @@ SlotTable slot_table(const PipelineSchedule& schedule, int microbatches,
                    "the schedule waits for itself: stage {} does not get beyond operation {}", s,
                    table.stages[s].size());
     table.makespan = std::max(table.makespan, free[s]);
-    table.peak_activations.push_back(peak_of(table.stages[s]));
+    table.peak_activations.push_back(peak_activations(todo[s]));
   }
   return table;
 }

@@ -61,16 +61,47 @@ std::string describe_change(int old, int now) {
                      now - old == 1 ? "s" : "", workers(0, std::min(old, now - old)));
 }
 
+// Of a model that is not cut: what is common to all goes to everybody at once.
+void share_parts(Group& group, const Opened& opened, const CheckpointIndex& index, int old,
+                 std::vector<TakenValue>& taken, std::vector<std::byte>& bytes) {
+  const bool root = group.index() == 0;
+  if (root) {
+    const auto common = opened.part(kEveryRank);
+    bytes.assign(common.begin(), common.end());
+  }
+  broadcast_bytes(group, bytes, 0);
+
+  group.step("the ranks' own values", 0, 1);
+  const auto common = index.part(kEveryRank), own = index.part(group.index() % old);
+  bytes.resize(common.size + own.size);
+  const auto mine = std::span(bytes).subspan(common.size);
+  for (TakenValue& value : taken) {  // from places in the payload to places in these bytes
+    const bool shared = value.offset + value.size <= common.begin + common.size;
+    value.offset = shared ? value.offset - common.begin : value.offset - own.begin + common.size;
+  }
+  if (!root) return group.receive_bytes(0, mine);
+  std::ranges::copy(opened.part(0), mine.begin());
+  Outgoing sending;
+  for (int member = 1; member < group.size(); ++member) {
+    sending.join(group.send_bytes(member, opened.part(member % old)));
+  }
+  sending.wait();
+}
+
 }  // namespace
 
 std::vector<std::string> LoadedCheckpoint::restore(const ShowState& show) const {
-  std::vector<StateValue> values = index_.values(kEveryRank, common_);
-  for (StateValue& value : index_.values(source_, own_)) values.push_back(std::move(value));
-  return restore_state(values, path_, show);
+  std::vector<StateValue> values;
+  for (const TakenValue& value : taken_) {
+    values.push_back({value.name, value.kind, std::span(bytes_).subspan(value.offset, value.size)});
+  }
+  auto unused = restore_state(values, path_, show);
+  if (of_stage_) unused.clear();
+  return unused;
 }
 
 std::optional<LoadedCheckpoint> load_checkpoint(Group& group, const std::string& folder,
-                                                OtherWorkers other) {
+                                                OtherWorkers other, const StagePlan* plan) {
   const Operation operation(group.transport(), "loading a checkpoint");
   const bool root = group.index() == 0;
   Opened opened;
@@ -90,35 +121,54 @@ std::optional<LoadedCheckpoint> load_checkpoint(Group& group, const std::string&
   loaded.passed_over_ = told["passed_over"].get<std::vector<std::string>>();
   loaded.index_ = parse_checkpoint_header(told["header"].get<std::string>(),
                                           told["payload"].get<std::size_t>(), loaded.path_);
-  const int old = loaded.meta().workers;
-  loaded.change_ = describe_change(old, group.size());
+  const int stages = plan == nullptr ? 1 : static_cast<int>(plan->stages.size());
+  const int workers = group.size() / stages, old = loaded.meta().workers;
+  loaded.change_ = describe_change(old, workers);
   if (!loaded.change_.empty() && other == OtherWorkers::kRefuse) {
     throw ConfigError(
         "{} is of {} ranks, workers and servers together, this run has {}; only synchronous "
         "training without server ranks and compression goes on with another number",
-        loaded.path_, old, group.size());
+        loaded.path_, old, workers);
   }
 
-  if (root) {
-    const auto common = opened.part(kEveryRank);
-    loaded.common_.assign(common.begin(), common.end());
-  }
-  broadcast_bytes(group, loaded.common_, 0);
-
-  group.step("the ranks' own values", 0, 1);
-  loaded.source_ = group.index() % old;
-  loaded.own_.resize(loaded.index_.part(loaded.source_).size);
-  if (!root) {
-    group.receive_bytes(0, loaded.own_);
+  const auto taken_by = [&](int member) {
+    return taken_values(loaded.index_, member % workers % old, plan, member / workers);
+  };
+  loaded.taken_ = taken_by(group.index());
+  loaded.of_stage_ = stages > 1;
+  loaded.newcomer_ =
+      group.index() % workers >= old ||
+      (group.index() >= workers && !has_values_of(loaded.index_, group.index() / workers));
+  if (plan == nullptr) {
+    share_parts(group, opened, loaded.index_, old, loaded.taken_, loaded.bytes_);
     return loaded;
   }
-  const auto own = opened.part(loaded.source_);
-  std::copy(own.begin(), own.end(), loaded.own_.begin());
-  Outgoing sending;
-  for (int member = 1; member < group.size(); ++member) {
-    sending.join(group.send_bytes(member, opened.part(member % old)));
+  group.step("the ranks' own values", 0, 1);
+  std::size_t size = 0;
+  for (TakenValue& value : loaded.taken_) size += value.size;
+  loaded.bytes_.resize(size);
+  const auto bytes_for = [&](int member, std::vector<std::byte>& bytes) {
+    bytes.clear();
+    for (const TakenValue& value : taken_by(member)) {
+      const auto from = opened.content.payload.subspan(value.offset, value.size);
+      bytes.insert(bytes.end(), from.begin(), from.end());
+    }
+  };
+  if (root) {
+    std::vector<std::byte> bytes;
+    for (int member = 1; member < group.size(); ++member) {
+      bytes_for(member, bytes);
+      group.send_bytes(member, bytes).wait();
+    }
+    bytes_for(0, loaded.bytes_);
+  } else {
+    group.receive_bytes(0, loaded.bytes_);
   }
-  sending.wait();
+  std::size_t at = 0;
+  for (TakenValue& value : loaded.taken_) {
+    value.offset = at;
+    at += value.size;
+  }
   return loaded;
 }
 

@@ -7,8 +7,10 @@
 #include "lockstep/optim/optimizer.h"
 #include "lockstep/optim/schedule.h"
 #include "lockstep/overlap/bucketing.h"
+#include "lockstep/pipeline/schedule.h"
 #include "lockstep/sync/strategy.h"
 #include "lockstep/train/config.h"
+#include "lockstep/train/parallel.h"
 
 namespace lockstep {
 namespace {
@@ -143,6 +145,8 @@ const std::vector<SectionKind>& section_kinds() {
        &Registry<Bucketing>::instance(),
        "name",
        "none"},
+      {"parallel", "How the model is cut into stages", parallel_options(),
+       &Registry<PipelineSchedule>::instance(), "schedule", "1f1b"},
   };
   return kinds;
 }

@@ -36,9 +36,22 @@ std::vector<std::string> exchange(const Job& job, std::size_t parameters) {
                             format_size(cost.bytes_all), aggregate.component())};
 }
 
+// Parameters that workers average with each other.
+std::size_t largest_part(const Job& job, std::size_t parameters) {
+  if (job.parallel() == nullptr) return parameters;
+  std::size_t most = 0;
+  for (const StageShare& share : job.parallel()->plan().stages) {
+    most = std::max(most, share.params.size);
+  }
+  return most;
+}
+
 }  // namespace
 
 std::string describe(const Placement& placement) {
+  if (placement.stages > 1) {
+    return fmt::format("{} of {} stages", plural(placement.workers, "worker"), placement.stages);
+  }
   if (placement.merge == 1) return plural(placement.workers, "worker");
   return fmt::format("{}, computed {} at a time by {}", plural(placement.workers, "worker"),
                      placement.merge, plural(placement.worker_ranks(), "rank"));
@@ -65,7 +78,17 @@ std::string describe(const Job& job) {
                             plan.steps_in_epoch(0))},
       {"strategy",
        fmt::format("{}, via {}", config.at("sync").component(), aggregate.own().text("via"))},
-      exchange(job, parameters)};
+      exchange(job, largest_part(job, parameters))};
+  if (const Parallel* const parallel = job.parallel()) {
+    rows.push_back({"pipeline",
+                    fmt::format("{}, {} of {} samples each{}", config.at("parallel").component(),
+                                plural(parallel->microbatches(), "micro-batch"),
+                                parallel->samples(), parallel->recompute() ? ", recomputed" : "")});
+    for (const std::string& line : describe(parallel->plan())) {
+      rows.push_back({line.substr(0, 7), trim(line.substr(7))});
+    }
+    if (parallel->measures()) rows.push_back({"", "the cut by modelled times; training measures"});
+  }
   std::string text;
   for (const auto& row : rows) text += fmt::format("{:<12} {}\n", row[0], row[1]);
   for (const auto& remark : replica->remarks()) text += fmt::format("{:<12} {}\n", "note", remark);

@@ -29,8 +29,8 @@ RunEvaluation evaluate_run(World& world, const Config& config, const std::string
   RunEvaluation found;
   world.run(job.placement().ranks(), [&](Transport& transport) {
     Learner learner(transport, job);
-    const auto checkpoint =
-        load_checkpoint(learner.group(), paths.checkpoints(), OtherWorkers::kAllow);
+    const auto checkpoint = load_checkpoint(learner.seat().trainers(), paths.checkpoints(),
+                                            OtherWorkers::kAllow, learner.seat().plan());
     if (!checkpoint) throw DataError("{} holds no checkpoint to evaluate", directory);
     checkpoint->restore([&](StateVisitor& visitor) { learner.model_state(visitor); });
     learner.replica().apply_update();

@@ -47,6 +47,7 @@ Tallies evaluate(Group& group, Replica& replica, const Loader& loader,
     loader.load_plain(samples.subspan(at, std::min(kBatch, mine.end() - at)), batch);
     tallies.add(replica.evaluate(batch), batch.size());
   }
+  if (replica.keeps_time()) return sum_over(group, tallies);
   group.transport().charge(replica.modelled_seconds() / 3 * static_cast<double>(mine.size));
   return sum_over(group, tallies);
 }

@@ -7,6 +7,7 @@
 
 #include "lockstep/assign/epochs.h"
 #include "lockstep/base/error.h"
+#include "lockstep/sync/optimizer_memory.h"
 
 namespace lockstep {
 namespace {
@@ -49,6 +50,18 @@ Job::Job(Config config, Ingredients ingredients, int ranks_given)
                .precision = train.text("precision"),
                .label_smoothing = train.real("label_smoothing"),
                .batch_norm = train.text("batch_norm")};
+  cut_model();
+}
+
+void Job::cut_model() {
+  if (placement_.stages == 1) return;
+  // Parameters, gradients, and what the optimizer remembers of each.
+  const auto optimizer = make_optimizer();
+  const Layer one{"one", 0, 1, {1}, LayerKind::kWeight};
+  optimizer->prepare(std::span(&one, 1));
+  const auto vectors = static_cast<double>(2 + memory_of(*optimizer).size());
+  parallel_ =
+      std::make_unique<Parallel>(config_, *model_, settings_, traits_, batch_.local, vectors);
 }
 
 void Job::settle_compression() {

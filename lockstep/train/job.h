@@ -19,6 +19,7 @@
 #include "lockstep/overlap/bucketing.h"
 #include "lockstep/sync/strategy.h"
 #include "lockstep/train/batch_size.h"
+#include "lockstep/train/parallel.h"
 #include "lockstep/train/placement.h"
 #include "lockstep/train/slowdown.h"
 #include "lockstep/train/step_plan.h"
@@ -65,6 +66,7 @@ class Job {
   std::unique_ptr<Bucketing> make_bucketing() const;
   const SyncTraits& traits() const { return traits_; }                       // of the strategy
   const CompressionPlan* compression() const { return compression_.get(); }  // null: there is none
+  const Parallel* parallel() const { return parallel_.get(); }  // null: the model is not cut
   bool has_server() const;
   int shards() const;  // of the server, if there is one
 
@@ -78,6 +80,7 @@ class Job {
  private:
   void settle_compression();
   void check_overlap() const;
+  void cut_model();
   void settle_statistics();
   void share_out_samples();
   void make_plan();
@@ -98,6 +101,7 @@ class Job {
   std::unique_ptr<StepPlan> plan_;
   std::map<std::size_t, BatchPlan> batch_plans_;  // by local batch
   ModelSettings settings_;
+  std::unique_ptr<Parallel> parallel_;
   int models_ = 1;
   int statistics_workers_ = 1;
   std::optional<std::vector<std::vector<int>>> replay_;

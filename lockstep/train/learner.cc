@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "lockstep/base/aligned.h"
+#include "lockstep/pipeline/stage_replica.h"
 #include "lockstep/train/common_start.h"
 #include "lockstep/train/everyone.h"
 
@@ -37,23 +38,27 @@ Arrivals inbox_of(const Job& job, int rank) {
 
 }  // namespace
 
-Learner::Learner(Transport& transport, const Job& job)
-    : transport_(transport),
+Learner::Learner(Transport& whole, const Job& job)
+    : seat_(whole, job),
+      transport_(seat_.peers()),
       job_(job),
       timeline_(make_timeline(job)),
-      group_(transport, first_ranks(job.placement().worker_ranks())),
+      group_(transport_, first_ranks(job.placement().worker_ranks())),
       all_reduce_(make_all_reduce(job.config())),
-      replica_(make_replica(transport, job)),
-      pass_(transport, *replica_),
+      replica_(make_replica()),
+      pass_(transport_, *replica_),
       optimizer_(job.make_optimizer()),
       strategy_(job.make_strategy()),
-      inbox_(inbox_of(job, transport.rank())) {
-  Group everyone = group_of_everyone(transport);
-  start_equal(everyone, job, *replica_);
+      inbox_(inbox_of(job, transport_.rank())) {
+  Group everyone = group_of_everyone(whole);
+  const StagePlan* const plan = seat_.plan();
+  start_equal(everyone, plan != nullptr ? group_ : everyone, job, *replica_,
+              plan != nullptr ? plan->params : replica_->params().size());
   all_reduce_->prepare(group_);
   optimizer_->prepare(replica_->layers());
   share_statistics();
-  if (job.has_server()) serving_ = std::make_unique<Serving>(transport, job, *replica_, *strategy_);
+  if (job.has_server())
+    serving_ = std::make_unique<Serving>(transport_, job, *replica_, *strategy_);
   averaging_ = make_averaging();
   communicator_ = std::make_unique<Communicator>(group_, *averaging_);
   if (timeline_) communicator_->note_on(&timeline_->training);
@@ -62,6 +67,18 @@ Learner::Learner(Transport& transport, const Job& job)
                       job.plan().steps(), job.plan().epochs(), job.compression(),
                       overlap_ == nullptr && updates_together()});
   open_overlap();
+}
+
+std::unique_ptr<Replica> Learner::make_replica() {
+  const Parallel* const parallel = job_.parallel();
+  if (parallel == nullptr) return lockstep::make_replica(seat_.whole(), job_);
+  const int stage = seat_.stage();
+  return std::make_unique<StageReplica>(
+      job_.model().make_stage(settings_for(seat_.whole(), job_), seat_.share().units),
+      parallel->make_schedule(),
+      StageReplica::Setup{seat_.whole(), stage, parallel->stages(), seat_.rank_of(stage - 1),
+                          seat_.rank_of(stage + 1), parallel->microbatches(), parallel->recompute(),
+                          timeline_ ? &timeline_->training : nullptr});
 }
 
 void Learner::share_statistics() {
@@ -139,19 +156,36 @@ PassResult Learner::learn(std::int64_t step, std::int64_t own, Batch& batch, boo
   if (slowdown > 1) transport_.pause((slowdown - 1) * (transport_.now() - began));
   const PassResult result = pass_.run(batch, weight_of(step, batch.size()), slowdown,
                                       members != nullptr ? overlap_ : nullptr);
-  const double ended = transport_.now();
-  ledger_.computing += ended - began;
-  ledger_.forward += pass_.forward_end() - began;
-  ledger_.steps += 1;
-  if (timeline_) {
-    timeline_->training.add(Activity::kForward, began, pass_.forward_end());
-    timeline_->training.add(Activity::kBackward, pass_.forward_end(), ended);
-  }
+  count_pass(began, transport_.now());
   check_loss(result.loss, step, rates);
   sync.loss = result.loss;
   sync.samples = batch.size();
   take_step(sync);
   return result;
+}
+
+void Learner::count_pass(double began, double ended) {
+  ledger_.steps += 1;
+  if (const PassTimes* now = replica_->pass_times()) {  // it has its own timeline, too
+    const PassTimes before = std::exchange(counted_, *now);
+    ledger_.forward += now->forward - before.forward;
+    ledger_.computing += now->forward - before.forward + now->backward - before.backward;
+    ledger_.idling += now->waited - before.waited;
+    ledger_.sent += static_cast<double>(now->sent - before.sent);
+    ledger_.plain += static_cast<double>(now->sent - before.sent);
+    return;
+  }
+  ledger_.computing += ended - began;
+  ledger_.forward += pass_.forward_end() - began;
+  if (timeline_) {
+    timeline_->training.add(Activity::kForward, began, pass_.forward_end());
+    timeline_->training.add(Activity::kBackward, pass_.forward_end(), ended);
+  }
+}
+
+std::uint64_t Learner::bytes_sent() const {
+  const PassTimes* const passes = replica_->pass_times();
+  return communicator_->traffic().sent + (passes != nullptr ? passes->sent : 0);
 }
 
 // What a strategy does beside exchanging is to update.

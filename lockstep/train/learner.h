@@ -10,6 +10,7 @@
 #include "lockstep/train/job.h"
 #include "lockstep/train/ledgers.h"
 #include "lockstep/train/link.h"
+#include "lockstep/train/seat.h"
 #include "lockstep/train/serving.h"
 #include "lockstep/train/timed_pass.h"
 
@@ -17,8 +18,9 @@ namespace lockstep {
 
 class Learner {
  public:
-  // Collective: everybody starts from the parameters and buffers of the first rank.
-  Learner(Transport& transport, const Job& job);
+  // Collective: everybody starts from the parameters and buffers of the first rank, or of the first
+  // that holds the same stage.
+  Learner(Transport& whole, const Job& job);
 
   // What to do after `done` steps, when all meet at `until`.
   Turn next(std::int64_t done, std::int64_t until);
@@ -36,14 +38,16 @@ class Learner {
 
   bool consistent() const { return consistent_; }
   Replica& replica() { return *replica_; }
-  Group& group() { return group_; }  // the workers
+  Seat& seat() { return seat_; }
+  const Seat& seat() const { return seat_; }
+  Group& group() { return group_; }  // the workers; of a model that is cut, those with this stage
   const StalenessRecord* staleness() const { return strategy_->staleness(); }
   // What this rank did when, if the configuration asks for it; else null.
   RankTimeline* timeline() { return timeline_.get(); }
   const OverlappedAveraging* overlap() const { return overlap_; }            // null: there is none
   std::string overlap_line(const std::vector<WorkerLedger>& ledgers) const;  // for the user
   void loaded(std::int64_t step, double began, double ended);                // the batch of a step
-  std::uint64_t bytes_sent() const { return communicator_->traffic().sent; }
+  std::uint64_t bytes_sent() const;
   // Collective. Of all sittings; what state() saves is what it was here.
   const WorkerLedger& ledger();
   Link measure_link() { return lockstep::measure_link(group_, *all_reduce_); }  // collective
@@ -62,16 +66,19 @@ class Learner {
   void model_state(StateVisitor& visitor);
 
  private:
+  std::unique_ptr<Replica> make_replica();
   std::unique_ptr<Averaging> make_averaging();
   void open_overlap();
   bool updates_together();  // may workers share one copy of the parameters? Collective
   void share_statistics();
+  void count_pass(double began, double ended);
   void take_step(SyncStep& sync);
   void check_loss(double loss, std::int64_t step, const Rates& rates) const;
   float weight_of(std::int64_t step, std::size_t samples) const;
   double slowdown_of(std::int64_t own) const;
 
-  Transport& transport_;
+  Seat seat_;
+  Transport& transport_;  // to those with the same stage
   const Job& job_;
   std::unique_ptr<RankTimeline> timeline_;
   Group group_;
@@ -88,6 +95,7 @@ class Learner {
   std::unique_ptr<Communicator> communicator_;
   bool consistent_ = false;  // is there a model that all workers know?
   WorkerLedger ledger_;
+  PassTimes counted_;     // what the replica had counted when it was added to ledger_
   double exchanged_ = 0;  // what communicator_ had been held up after the last step
   double deciding_ = 0;   // seconds since then within next()
   Traffic settled_;       // what communicator_ had counted when it was added to ledger_

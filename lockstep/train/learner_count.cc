@@ -93,6 +93,13 @@ std::vector<std::string> settle_learners(World& world, Config& config, Ingredien
   Section& sync = config.at("sync");
   if (!has_learners(sync) || sync.options().text("learners").empty()) return {};
   const std::string wish = sync.options().text("learners");
+  if (stages_of(config) > 1) {
+    throw ConfigError(
+        "[sync] learners = \"{}\" puts whole models on cores, and [parallel] stages cuts them; "
+        "leave "
+        "it empty and set [cluster] workers",
+        wish);
+  }
   const std::string& where = config.at("cluster").own().text("world");
   if (!where.empty() && where != "threads") {
     throw ConfigError(

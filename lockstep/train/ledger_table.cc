@@ -28,6 +28,7 @@ struct Column {
 constexpr Column kColumns[] = {{"steps", &WorkerLedger::steps, as_count},
                                {"computing", &WorkerLedger::computing, format_seconds},
                                {"updating", &WorkerLedger::updating, format_seconds},
+                               {"idling", &WorkerLedger::idling, format_seconds},
                                {"waiting", &WorkerLedger::waiting, format_seconds},
                                {"communicating", &WorkerLedger::communicating, format_seconds},
                                {"hidden", &WorkerLedger::hidden, format_seconds},
@@ -43,19 +44,14 @@ std::vector<Column> columns_for(const std::vector<WorkerLedger>& ledgers) {
   std::vector<Column> columns(std::begin(kColumns), std::end(kColumns));
   std::erase_if(columns, [&](const Column& column) {
     const bool optional =
-        column.value == &WorkerLedger::updating || column.value == &WorkerLedger::encoding ||
-        column.value == &WorkerLedger::decoding || column.value == &WorkerLedger::hidden;
+        column.value == &WorkerLedger::updating || column.value == &WorkerLedger::idling ||
+        column.value == &WorkerLedger::encoding || column.value == &WorkerLedger::decoding ||
+        column.value == &WorkerLedger::hidden;
     return optional && std::ranges::none_of(ledgers, [&](const WorkerLedger& ledger) {
              return ledger.*column.value > 0;
            });
   });
   return columns;
-}
-
-std::string name_of(int rank, const Placement& placement) {
-  const int first = placement.first_worker(rank);
-  return placement.merge == 1 ? fmt::format("{}", first)
-                              : fmt::format("{}-{}", first, first + placement.merge - 1);
 }
 
 // A column's values by size: its least is not the row of one worker.
@@ -79,7 +75,7 @@ std::string ledger_table(const std::vector<WorkerLedger>& ledgers, const Placeme
   for (const Column& column : columns) rows.front().push_back(column.title);
   if (ledgers.size() <= kMostRows) {
     for (std::size_t rank = 0; rank < ledgers.size(); ++rank) {
-      auto& row = rows.emplace_back(1, name_of(static_cast<int>(rank), placement));
+      auto& row = rows.emplace_back(1, placement.name_of(static_cast<int>(rank)));
       for (const Column& column : columns) row.push_back(column.write(ledgers[rank].*column.value));
     }
   } else {

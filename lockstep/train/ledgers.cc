@@ -10,21 +10,14 @@ namespace lockstep {
 namespace {
 
 constexpr std::pair<const char*, double WorkerLedger::*> kValues[] = {
-    {"steps", &WorkerLedger::steps},
-    {"loading", &WorkerLedger::loading},
-    {"computing", &WorkerLedger::computing},
-    {"forward", &WorkerLedger::forward},
-    {"updating", &WorkerLedger::updating},
-    {"waiting", &WorkerLedger::waiting},
-    {"communicating", &WorkerLedger::communicating},
-    {"sent", &WorkerLedger::sent},
-    {"received", &WorkerLedger::received},
-    {"rounds", &WorkerLedger::rounds},
-    {"encoding", &WorkerLedger::encoding},
-    {"decoding", &WorkerLedger::decoding},
-    {"beside", &WorkerLedger::beside},
-    {"hidden", &WorkerLedger::hidden},
-    {"plain", &WorkerLedger::plain}};
+    {"steps", &WorkerLedger::steps},         {"loading", &WorkerLedger::loading},
+    {"computing", &WorkerLedger::computing}, {"forward", &WorkerLedger::forward},
+    {"updating", &WorkerLedger::updating},   {"waiting", &WorkerLedger::waiting},
+    {"idling", &WorkerLedger::idling},       {"communicating", &WorkerLedger::communicating},
+    {"sent", &WorkerLedger::sent},           {"received", &WorkerLedger::received},
+    {"rounds", &WorkerLedger::rounds},       {"encoding", &WorkerLedger::encoding},
+    {"decoding", &WorkerLedger::decoding},   {"beside", &WorkerLedger::beside},
+    {"hidden", &WorkerLedger::hidden},       {"plain", &WorkerLedger::plain}};
 
 }  // namespace
 
@@ -60,6 +53,12 @@ std::vector<WorkerLedger> gather_ledgers(Group& group, const WorkerLedger& mine)
     std::memcpy(&all.emplace_back(), bytes.data(), sizeof mine);
   }
   return all;
+}
+
+double idle_share(const std::vector<WorkerLedger>& ledgers) {
+  const WorkerLedger all = sum_of(ledgers);
+  const double passes = all.computing + all.idling;
+  return passes > 0 ? all.idling / passes : 0;
 }
 
 StalenessRecord sum_over(Group& group, const StalenessRecord& mine) {

@@ -15,6 +15,7 @@ struct WorkerLedger {
   double forward = 0;    // of it; 0 where the model cannot tell
   double updating = 0;   // parameters, by the optimizer or otherwise
   double waiting = 0;
+  double idling = 0;  // waiting for other stages of the same model
   double communicating = 0;
   double sent = 0, received = 0;  // bytes
   double rounds = 0;
@@ -31,6 +32,8 @@ struct WorkerLedger {
 std::vector<WorkerLedger> gather_ledgers(Group& group, const WorkerLedger& mine);
 // Of all together.
 WorkerLedger sum_of(const std::vector<WorkerLedger>& ledgers);
+// Of forward and backward and of waiting during them, the part that was waiting.
+double idle_share(const std::vector<WorkerLedger>& ledgers);
 StalenessRecord sum_over(Group& group, const StalenessRecord& mine);
 
 }  // namespace lockstep

@@ -6,6 +6,7 @@
 #include "lockstep/base/divisors.h"
 #include "lockstep/base/error.h"
 #include "lockstep/train/aggregation.h"
+#include "lockstep/train/parallel.h"
 #include "lockstep/transport/thread_budget.h"
 
 namespace lockstep {
@@ -34,13 +35,20 @@ std::string reason_not_to_merge(const Config& config, const ModelKind& model,
 
 }  // namespace
 
+std::string Placement::name_of(int rank) const {
+  const int first = first_worker(rank % worker_ranks());
+  const std::string name =
+      merge == 1 ? fmt::format("{}", first) : fmt::format("{}-{}", first, first + merge - 1);
+  return stages == 1 ? name : fmt::format("{}, stage {}", name, rank / worker_ranks());
+}
+
 Placement place_workers(Config& config, const ModelKind& model, const SyncTraits& traits,
                         int ranks_given) {
   settle_aggregation(config, config.at("sync").component(), traits);
   const auto servers = static_cast<int>(config.at("aggregate").own().integer("servers"));
   const std::string cannot_merge = reason_not_to_merge(config, model, traits);
   const Options& cluster = config.at("cluster").own();
-  const int workers = static_cast<int>(cluster.integer("workers"));
+  const int stages = stages_of(config), workers = replicas_of(config);
   int merge = static_cast<int>(cluster.integer("merge"));
   if (merge > 0 && workers % merge != 0) {
     throw ConfigError("[cluster] merge = {} does not divide {} workers; {} would", merge, workers,
@@ -48,20 +56,23 @@ Placement place_workers(Config& config, const ModelKind& model, const SyncTraits
   }
   const std::string beside = servers > 0 ? fmt::format(" and {} servers", servers) : "";
   if (ranks_given > 0) {
-    const int to_train = ranks_given - servers;
+    const int to_train = (ranks_given - servers) / stages;
     const int wanted = merge > 0 ? workers / merge : to_train;
-    if (to_train < 1 || wanted != to_train || workers % to_train != 0) {
+    if (to_train < 1 || wanted != to_train || workers % to_train != 0 ||
+        to_train * stages + servers != ranks_given) {
       std::vector<int> fitting = merge > 0 ? std::vector<int>{workers / merge} : divisors(workers);
-      for (int& ranks : fitting) ranks += servers;
-      throw ConfigError("mpirun started {} process{}, but {} workers{}{} need {}{}", ranks_given,
+      for (int& ranks : fitting) ranks = ranks * stages + servers;
+      throw ConfigError("mpirun started {} process{}, but {} workers{}{}{} need {}{}", ranks_given,
                         ranks_given == 1 ? "" : "es", workers,
+                        stages > 1 ? fmt::format(" of {} stages", stages) : "",
                         merge > 0 ? fmt::format(", merged by {},", merge) : "", beside,
                         merge > 0 ? "" : "one of ", fmt::join(fitting, ", "));
     }
     merge = workers / to_train;
   }
   if (merge == 0) {
-    merge = cannot_merge.empty() ? automatic_merge(workers, cluster.text("world")) : 1;
+    merge =
+        cannot_merge.empty() && stages == 1 ? automatic_merge(workers, cluster.text("world")) : 1;
   }
   if (merge > 1 && !cannot_merge.empty()) {
     throw ConfigError(
@@ -70,7 +81,7 @@ Placement place_workers(Config& config, const ModelKind& model, const SyncTraits
         merge, cannot_merge, beside);
   }
   config.at("cluster").set_value("merge", std::int64_t{merge});
-  return {workers, merge, servers};
+  return {workers, merge, servers, stages};
 }
 
 }  // namespace lockstep

@@ -13,9 +13,14 @@ struct Placement {
   int workers = 1;
   int merge = 1;    // workers computed together by one rank
   int servers = 0;  // ranks behind the workers' that hold the server's shards and do not train
+  int stages = 1;   // that the model is cut into, each on worker_ranks() ranks of its own
   int worker_ranks() const { return workers / merge; }
-  int ranks() const { return worker_ranks() + servers; }
+  int training_ranks() const { return worker_ranks() * stages; }
+  int ranks() const { return training_ranks() + servers; }
+  // `rank` among those of a stage.
   int first_worker(int rank) const { return rank * merge; }
+  // Of any rank that trains: "3", "8-15", or "3, stage 1".
+  std::string name_of(int rank) const;
 };
 
 // Also settles [aggregate] via and [cluster] merge. `model` and the strategy's `traits` say whether

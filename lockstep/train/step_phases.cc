@@ -13,6 +13,7 @@ std::vector<WorkerLedger> ledgers_of(const Json& summary) {
                        .forward = one.at("forward"),
                        .updating = one.at("updating"),
                        .waiting = one.at("waiting"),
+                       .idling = one.value("idling", 0.0),
                        .communicating = one.at("communicating"),
                        .encoding = one.at("encoding"),
                        .decoding = one.at("decoding"),
@@ -31,6 +32,7 @@ std::vector<StepPhase> step_phases(const WorkerLedger& all) {
           {"backward", (all.computing - all.forward) / steps},
           {"encode", own * all.encoding / steps},
           {"wire", all.communicating / steps},
+          {"idle", all.idling / steps},
           {"wait", all.waiting / steps},
           {"decode", own * all.decoding / steps},
           {"update", all.updating / steps}};

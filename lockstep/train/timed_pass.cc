@@ -25,9 +25,10 @@ PassResult TimedPass::run(const Batch& batch, float weight, double slowdown,
   slowdown_ = slowdown;
   last_ = forward_end_ = transport_.now();
   if (overlap != nullptr) overlap->begin(replica_.grads());
-  if (transport_.simulated()) return run_replayed(batch, weight);
+  if (transport_.simulated() && !replica_.keeps_time()) return run_replayed(batch, weight);
   const PassResult result = replica_.forward_backward(batch, weight, on_layer_);
-  charge(replica_.modelled_seconds() * static_cast<double>(batch.size()));
+  if (!replica_.keeps_time())
+    charge(replica_.modelled_seconds() * static_cast<double>(batch.size()));
   return result;
 }
 

@@ -42,12 +42,6 @@ GatheredTimeline unpacked(const std::string& text) {
   return {{events.begin(), middle}, {middle, events.end()}, head[0]};
 }
 
-std::string worker_name(int rank, const Placement& placement) {
-  const int first = placement.first_worker(rank);
-  return placement.merge == 1 ? fmt::format("worker {}", first)
-                              : fmt::format("workers {}-{}", first, first + placement.merge - 1);
-}
-
 std::string event_name(const TimelineEvent& event, const std::vector<std::string>& buckets) {
   const bool of_bucket = event.activity == Activity::kBucket || event.activity == Activity::kWait;
   if (!of_bucket || event.part >= buckets.size()) return name_of(event.activity);
@@ -91,8 +85,10 @@ void write_trace(const std::string& path, const std::vector<GatheredTimeline>& t
   const char* between = "";
   for (std::size_t rank = 0; rank < timelines.size(); ++rank) {
     text += fmt::format(
-        "{}{{\"ph\":\"M\",\"pid\":{},\"name\":\"process_name\",\"args\":{{\"name\":\"{}\"}}}}",
-        between, rank, worker_name(static_cast<int>(rank), about.placement));
+        "{}{{\"ph\":\"M\",\"pid\":{},\"name\":\"process_name\",\"args\":{{\"name\":\"worker{} "
+        "{}\"}}}}",
+        between, rank, about.placement.merge > 1 ? "s" : "",
+        about.placement.name_of(static_cast<int>(rank)));
     between = ",\n";
     const std::vector<TimelineEvent>* const tracks[] = {&timelines[rank].training,
                                                         &timelines[rank].lane};

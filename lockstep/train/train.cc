@@ -53,6 +53,7 @@ Json to_json(const std::vector<WorkerLedger>& ledgers) {
                     {"forward", one.forward},
                     {"updating", one.updating},
                     {"waiting", one.waiting},
+                    {"idling", one.idling},
                     {"communicating", one.communicating},
                     {"encoding", one.encoding},
                     {"decoding", one.decoding},
@@ -85,6 +86,11 @@ void write_summary(const std::string& path, const Job& job, const World& world,
                {"test", to_json(result.test)}};
   if (!result.compression.empty()) summary["compression"] = result.compression;
   if (!result.overlap.empty()) summary["overlap"] = result.overlap;
+  if (job.parallel() != nullptr) {
+    summary["stages"] = job.placement().stages;
+    summary["pipeline"] = result.pipeline;
+    summary["idle"] = idle_share(result.ledgers);
+  }
   if (!result.staleness.pushes.empty()) {
     summary["staleness"] = result.staleness.pushes;
     summary["rejected"] = result.staleness.rejected;
@@ -116,6 +122,9 @@ TrainResult train(World& world, const TrainRequest& request) {
   const std::vector<std::string> learners = settle_learners(world, config, ingredients);
   Job job(config, ingredients, ranks_given(world, config));
   if (!request.replay.empty()) {
+    if (job.parallel() != nullptr) {
+      throw ConfigError("--replay has nothing to repeat in a run with [parallel] stages");
+    }
     const int places = job.has_server() ? job.shards() : job.placement().worker_ranks();
     job.replay(
         read_arrivals(find_run(request.replay).arrivals(), places, job.placement().worker_ranks()));
@@ -131,15 +140,17 @@ TrainResult train(World& world, const TrainRequest& request) {
   const InterruptWatch watch;
   TrainResult result;
   const auto work = [&](Transport& transport) {
-    if (transport.rank() >= job.placement().worker_ranks()) {
+    if (transport.rank() >= job.placement().training_ranks()) {
       return serve_only(transport, job, paths, request.resume);
     }
     Worker worker(transport, job, paths);
     const std::vector<std::string> news =
         request.resume ? worker.resume() : std::vector<std::string>{};
     if (transport.rank() == 0) {
+      if (request.resume || job.parallel() != nullptr) {
+        write_file(paths.config(), worker.settled().to_toml());
+      }
       if (request.resume) {  // it can go on: not before may its files change
-        write_file(paths.config(), job.config().to_toml());
         cut_metrics(paths.metrics(), worker.step(), worker.ended());
         cut_arrivals(paths.arrivals(), worker.step());
       }
@@ -164,7 +175,7 @@ TrainResult train(World& world, const TrainRequest& request) {
   if (reporter) {
     reporter->note(ledger_table(result.ledgers, result.placement) +
                    staleness_line(result.staleness));
-    for (const std::string& line : {result.compression, result.overlap}) {
+    for (const std::string& line : {result.compression, result.overlap, result.pipeline}) {
       if (!line.empty()) reporter->note(line);
     }
   }

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <limits>
 
-#include "lockstep/data/npy.h"
+#include "lockstep/pipeline/slot_table.h"
 #include "lockstep/train/arrival_file.h"
 #include "lockstep/train/batch_supply.h"
 #include "lockstep/train/interrupt.h"
@@ -12,6 +12,21 @@
 #include "lockstep/train/trace_file.h"
 
 namespace lockstep {
+
+namespace {
+
+std::string pipeline_line(const std::vector<WorkerLedger>& ledgers, const Job& job) {
+  const Parallel* const parallel = job.parallel();
+  if (parallel == nullptr) return "";
+  const int k = parallel->stages(), m = parallel->microbatches();
+  return fmt::format(
+      "pipeline    {}, {} stages, {} micro-batches: idle {:.1f} % of forward and backward; "
+      "(k-1)/(m+k-1) = {:.1f} %",
+      job.config().at("parallel").component(), k, m, 100 * idle_share(ledgers),
+      100 * ideal_idle_share(k, m));
+}
+
+}  // namespace
 
 Worker::Worker(Transport& transport, const Job& job, RunPaths paths)
     : transport_(transport),
@@ -25,7 +40,11 @@ Worker::Worker(Transport& transport, const Job& job, RunPaths paths)
       lines_up_(wants_arrivals(job) && job.config().at("cluster").own().text("world") == "sim") {}
 
 std::vector<std::string> Worker::remarks() const {
-  return learner_.remarks();
+  std::vector<std::string> remarks = learner_.remarks();
+  if (const StagePlan* const plan = learner_.seat().plan()) {
+    for (std::string& line : describe(*plan)) remarks.push_back(std::move(line));
+  }
+  return remarks;
 }
 
 TrainResult Worker::run() {
@@ -35,7 +54,7 @@ TrainResult Worker::run() {
   result.stopped_early = early_stopping_.should_stop();  // before it was resumed
   learner_.start();
   {
-    BatchSupply batches(transport_, job_, standing_.step, own_steps_);
+    BatchSupply batches(learner_.seat().peers(), job_, standing_.step, own_steps_);
     if (lines_up_) line_up(learner_.group());
     while (standing_.step < total && !result.interrupted && !result.stopped_early) {
       const Turn turn = learner_.next(standing_.step, next_meeting());
@@ -62,13 +81,14 @@ TrainResult Worker::run() {
   write_timeline();
   rest(RestFor::kEnd);
   // Who asked for an early meeting is not told apart in the record, so it cannot be repeated.
-  const bool whole = wants_arrivals(job_) && !anybody_interrupted(learner_.group());
+  const bool whole = wants_arrivals(job_) && !anybody_interrupted(learner_.seat().trainers());
   if (transport_.rank() == 0 && whole && !result.interrupted) {
     end_arrivals(paths_.arrivals(), standing_.step);
   }
   result.standing = standing_;
   result.placement = job_.placement();
-  result.parameters = learner_.replica().params().size();
+  const StagePlan* const plan = learner_.seat().plan();
+  result.parameters = plan != nullptr ? plan->params : learner_.replica().params().size();
   return result;
 }
 
@@ -139,7 +159,7 @@ void Worker::report_training() {
 void Worker::write_timeline() {
   RankTimeline* const timeline = learner_.timeline();
   if (timeline == nullptr) return;
-  const auto all = gather_timelines(learner_.group(), *timeline);
+  const auto all = gather_timelines(learner_.seat().trainers(), *timeline);
   if (transport_.rank() != 0) return;
   std::vector<std::string> buckets;
   if (learner_.overlap() != nullptr) buckets = learner_.overlap()->bucket_names();
@@ -164,7 +184,7 @@ Tallies Worker::validate() {
 // whoever sees it first fixes the next step as the last, which nobody can have finished.
 bool Worker::agreed_to_stop() {
   if (job_.config().at("cluster").own().text("world") == "mpi" || !job_.traits().every_step) {
-    return anybody_interrupted(learner_.group());
+    return anybody_interrupted(learner_.seat().trainers());
   }
   if (interrupt_signal() != 0) {
     auto never = std::numeric_limits<std::int64_t>::max();
@@ -194,15 +214,12 @@ void Worker::finish(TrainResult& result) {
   if (reporter_ != nullptr && result.test.samples > 0) {
     reporter_->validated(standing_, result.test, "test");
   }
-  save_model(paths_.model());
-  if (transport_.rank() == 0) {
-    const auto params = learner_.replica().params();
-    write_npy(paths_.weights(), params, {static_cast<std::int64_t>(params.size())});
-  }
+  write_results();
 }
 
 void Worker::take_stock(TrainResult& result) {
-  result.ledgers = gather_ledgers(learner_.group(), learner_.ledger());
+  result.ledgers = gather_ledgers(learner_.seat().trainers(), learner_.ledger());
+  result.pipeline = pipeline_line(result.ledgers, job_);
   result.overlap = learner_.overlap_line(result.ledgers);
   if (const StalenessRecord* own = learner_.staleness()) {
     result.staleness = sum_over(learner_.group(), *own);

@@ -20,6 +20,7 @@ struct TrainResult {
   std::vector<WorkerLedger> ledgers;  // one a worker rank
   std::string compression;            // what it has saved or cost, in a line; empty: none
   std::string overlap;                // what it has hidden, in a line; empty: none
+  std::string pipeline;               // how long stages idled, in a line; empty: there are none
   StalenessRecord staleness;          // of all workers' pushes, where there were any
   bool interrupted = false;
   bool stopped_early = false;
@@ -42,6 +43,7 @@ class Worker {
     return standing_.step >= job_.plan().steps() || early_stopping_.should_stop();
   }
   std::vector<std::string> remarks() const;
+  Config settled() const;  // the configuration, with the cuts that were found
 
   // Collective. The same on all ranks but for `waited`.
   TrainResult run();
@@ -63,6 +65,7 @@ class Worker {
   void finish(TrainResult& result);
   void take_stock(TrainResult& result);
   void write_timeline();
+  void write_results();
   void state(StateVisitor& visitor);
 
   Transport& transport_;

@@ -1,5 +1,7 @@
 // What a worker leaves behind and goes on from.
+#include "lockstep/data/npy.h"
 #include "lockstep/train/arrival_file.h"
+#include "lockstep/train/whole_model.h"
 #include "lockstep/train/worker.h"
 
 namespace lockstep {
@@ -15,20 +17,37 @@ void require_same_servers(const LoadedCheckpoint& checkpoint, int servers) {
                     checkpoint.path(), then, servers);
 }
 
+// What compressors hold back belongs to a stage, and cannot be cut anew.
+void require_same_cuts(const LoadedCheckpoint& checkpoint, const Config& now) {
+  Config saved;
+  saved.read_text(checkpoint.meta().config, checkpoint.path());
+  const auto cuts = [](const Config& config) {
+    return stages_of(config) == 1 ? "" : config.at("parallel").text_of("cuts");
+  };
+  if (cuts(saved) == cuts(now)) return;
+  throw ConfigError(
+      "{} is of a run whose model was cut at [{}], this one at [{}]; with [compress] it can only "
+      "go "
+      "on with the same cuts (--set parallel.cuts=…)",
+      checkpoint.path(), cuts(saved), cuts(now));
+}
+
 }  // namespace
 
 std::vector<std::string> Worker::resume() {
   const bool may_differ = job_.traits().resizes && job_.placement().servers == 0;
-  const auto checkpoint = load_checkpoint(
-      everyone_, paths_.checkpoints(), may_differ ? OtherWorkers::kAllow : OtherWorkers::kRefuse);
+  const auto checkpoint = load_checkpoint(everyone_, paths_.checkpoints(),
+                                          may_differ ? OtherWorkers::kAllow : OtherWorkers::kRefuse,
+                                          learner_.seat().plan());
   if (!checkpoint) return {"There is no checkpoint yet: starting from the beginning."};
   require_same_servers(*checkpoint, job_.placement().servers);
+  if (job_.compression() != nullptr) require_same_cuts(*checkpoint, settled());
   std::vector<std::string> news = checkpoint->passed_over();
   for (const auto& name : checkpoint->restore([this](StateVisitor& visitor) { state(visitor); })) {
     news.push_back(fmt::format("The checkpoint's \"{}\" is not used any more.", name));
   }
   learner_.replica().apply_update();
-  if (transport_.rank() >= checkpoint->meta().workers) learner_.begin_ledger();
+  if (checkpoint->newcomer()) learner_.begin_ledger();
   seconds_before_ = standing_.seconds;
   bytes_before_ = standing_.bytes;
   news.push_back(fmt::format("Going on after step {} of {}.", standing_.step, job_.plan().steps()));
@@ -46,11 +65,11 @@ void Worker::save_checkpoint() {
   saved_ = standing_.step;
   rest(RestFor::kSaving);
   learner_.ledger();  // settled, so that nothing is lost
-  const CheckpointMeta meta{standing_.step, standing_.epoch, 0, job_.config().to_toml()};
+  const CheckpointMeta meta{standing_.step, standing_.epoch, 0, settled().to_toml()};
   const auto keep = static_cast<int>(job_.config().at("train").own().integer("keep"));
   lockstep::save_checkpoint(
       everyone_, paths_.checkpoints(), meta, [this](StateVisitor& visitor) { state(visitor); },
-      keep);
+      keep, learner_.seat().plan());
   learner_.start_server();
   if (learner_.timeline() != nullptr) {
     learner_.timeline()->training.add(Activity::kSave, began, transport_.now());
@@ -70,8 +89,27 @@ void Worker::rest(RestFor wish) {
 void Worker::save_model(const std::string& path) {
   if (!learner_.replica().saves()) return;
   learner_.with_model([&] {
-    if (transport_.rank() == 0) learner_.replica().save(path);
+    if (const WholeModel whole = whole_model(learner_, job_)) whole->save(path);
   });
+}
+
+// The model as it leaves, and its parameters alone.
+void Worker::write_results() {
+  learner_.with_model([&] {
+    const WholeModel whole = whole_model(learner_, job_);
+    if (!whole) return;
+    if (whole->saves()) whole->save(paths_.model());
+    const auto params = whole->params();
+    write_npy(paths_.weights(), params, {static_cast<std::int64_t>(params.size())});
+  });
+}
+
+Config Worker::settled() const {
+  Config config = job_.config();
+  if (const StagePlan* const plan = learner_.seat().plan()) {
+    config.at("parallel").set_value("cuts", job_.parallel()->names_of(*plan));
+  }
+  return config;
 }
 
 void Worker::state(StateVisitor& visitor) {

@@ -7,7 +7,7 @@
 namespace lockstep {
 namespace {
 
-void expect_autograd_of(const DataShape& data, const ChainReplica::Build& build) {
+void expect_autograd_of(const DataShape& data, const BuildChain& build) {
   ChainReplica replica(settings_for(data), "test", build);
   expect_autograd(replica, noise(data, 0, 6));
 }
