@@ -4,6 +4,7 @@
 
 #include "apps/mpi_process.h"
 #include "apps/world_choice.h"
+#include "lockstep/train/parallel.h"
 #include "lockstep/train/presets.h"
 #include "lockstep/train/run_directory.h"
 
@@ -37,7 +38,7 @@ Config run_configuration(const RunArguments& arguments, const std::string& resum
     config.read_file(find_run(resumed).config());
     // Another world may go on with it; but what was simulated stays so unless the user says.
     if (config.at("cluster").own().text("world") != "sim") config.set({"cluster.world="});
-    workers_before = config.at("cluster").own().integer("workers");
+    workers_before = replicas_of(config);
   } else if (!arguments.preset.empty() || arguments.file.empty()) {
     const Preset& start = preset(arguments.preset.empty() ? "default" : arguments.preset);
     config.read_text(start.toml, fmt::format("preset {}", start.name));
@@ -53,10 +54,10 @@ Config run_configuration(const RunArguments& arguments, const std::string& resum
   short_for("workers", arguments.workers);
   short_for("timeout", arguments.timeout);
   if (workers_before > 0) {
-    // Other workers share the same global batch; what one of them has is found anew.
+    // Another number of workers shares the same global batch; what one of them has is found anew.
     Config other = config;
     other.set(settings);
-    if (other.at("cluster").own().integer("workers") != workers_before) {
+    if (replicas_of(other) != workers_before) {
       config.set({"train.local_batch=0", "cluster.merge=0"});
     }
   }

@@ -9,17 +9,18 @@
 namespace lockstep {
 
 enum class Activity : std::uint32_t {
-  kLoad,  // waiting for the batch
-  kForward,
-  kBackward,
-  kAverage,  // the whole of an average
-  kWait,     // for a bucket that the lane averages
-  kUpdate,   // of parameters, by the optimizer
-  kBucket,   // an average on the lane; `part` says which
+  kLoad,      // waiting for the batch
+  kForward,   // of a whole batch, or with `part` > 0 of that micro-batch
+  kBackward,  // the same
+  kAverage,   // the whole of an average
+  kWait,      // for a bucket that the lane averages
+  kUpdate,    // of parameters, by the optimizer
+  kBucket,    // an average on the lane; `part` says which
   kValidate,
   kSave,
+  kIdle,  // waiting for another stage of the same model
 };
-inline constexpr int kActivities = 9;
+inline constexpr int kActivities = 10;
 const char* name_of(Activity activity);
 
 struct TimelineEvent {

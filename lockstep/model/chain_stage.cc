@@ -1,6 +1,7 @@
 #include "lockstep/model/chain_stage.h"
 
 #include <cstring>
+#include <utility>
 
 namespace lockstep {
 
@@ -30,6 +31,10 @@ void ChainStage::make_slots(std::size_t count) {
   }
 }
 
+void ChainStage::forget_other_sizes(std::size_t samples) {
+  if (samples != std::exchange(last_size_, samples)) memory_.clear();
+}
+
 torch::Tensor ChainStage::entering(const Pass& pass, std::span<const float> in) const {
   if (first_) return input(pass);
   const std::size_t samples = pass.batch.size();
@@ -49,10 +54,7 @@ void ChainStage::leave(const ActivationShape& shape, const torch::Tensor& x, std
 PassResult ChainStage::forward(const MicroBatch& micro, std::span<const float> in,
                                std::span<float> out) {
   const c10::InferenceMode without_graph;
-  if (!micro.adds && micro.batch.size() != last_size_) {
-    memory_.clear();
-    last_size_ = micro.batch.size();
-  }
+  if (!micro.adds) forget_other_sizes(micro.batch.size());
   Slot& slot = slots_[micro.slot];
   const Pass pass = pass_over(micro.batch, true);
   const auto x = run_forward(slot.chain, entering(pass, in), pass);
@@ -84,6 +86,7 @@ void ChainStage::backward(const MicroBatch& micro, std::span<float> out, std::sp
 PassResult ChainStage::evaluate(const Batch& batch, std::span<const float> in,
                                 std::span<float> out) {
   const c10::InferenceMode without_graph;
+  forget_other_sizes(batch.size());
   const Pass pass = pass_over(batch, false);
   const auto x = run_forward(slots_[0].chain, entering(pass, in), pass);
   if (last_) return plain_loss(x, batch);

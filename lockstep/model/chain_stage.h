@@ -27,6 +27,7 @@ class ChainStage : public ChainModel<Stage> {
   };
 
   ChainBuilder builder();
+  void forget_other_sizes(std::size_t samples);
   torch::Tensor entering(const Pass& pass, std::span<const float> in) const;
   static void leave(const ActivationShape& shape, const torch::Tensor& x, std::span<float> out);
 
@@ -36,7 +37,7 @@ class ChainStage : public ChainModel<Stage> {
   bool first_ = false, last_ = false;
   ActivationShape entry_, exit_;
   std::vector<Slot> slots_;
-  std::size_t last_size_ = 0;  // samples of the first micro-batch of the last pass
+  std::size_t last_size_ = 0;  // samples of the micro-batch that the last pass began with
 };
 
 }  // namespace lockstep

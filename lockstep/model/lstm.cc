@@ -120,6 +120,7 @@ class Lstm : public ModelKind {
   }
 
   std::vector<ModelUnit> units(const ModelSettings& settings) const override {
+    require_float(settings, "the lstm");
     const LstmShape shape = shape_of(settings.data);
     const auto steps = reading_of(settings.data, embedding_).steps;
     const auto states = static_cast<std::size_t>(steps * hidden_);

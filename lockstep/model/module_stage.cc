@@ -22,6 +22,12 @@ std::size_t values_in(const std::vector<std::int64_t>& shape) {
 
 }  // namespace
 
+void require_float(const ModelSettings& settings, const std::string& title) {
+  if (settings.precision == "float") return;
+  throw ConfigError("stages of {} compute in float: [train] precision = \"{}\" is not possible",
+                    title, settings.precision);
+}
+
 ModuleStage::ModuleStage(ModulePart part, const ModelSettings& settings)
     : data_(settings.data),
       seed_(settings.seed),
@@ -33,10 +39,7 @@ ModuleStage::ModuleStage(ModulePart part, const ModelSettings& settings)
       slots_(1),
       finished_(layers().size()) {
   torch::set_num_threads(settings.threads);  // torch would take all cores, in every new thread
-  if (settings.precision != "float") {
-    throw ConfigError("stages of {} compute in float: precision = \"{}\" is not possible", title(),
-                      settings.precision);
-  }
+  require_float(settings, title());
   if (module_.has_batch_norm() && settings.batch_norm != "local") {
     throw ConfigError("{} has batch norm of its own: batch_norm = \"{}\" is not possible", title(),
                       settings.batch_norm);
@@ -117,7 +120,8 @@ PassResult ModuleStage::forward(const MicroBatch& micro, std::span<const float> 
   const Batch& batch = micro.batch;
   if (module_.module().draws_random_numbers) {
     const auto step = static_cast<std::uint64_t>(batch.step);
-    torch::manual_seed(Random(seed_, "dropout", batch.ids.front(), step).next());
+    const std::string purpose = "dropout " + layers().front().name;  // stages draw different ones
+    torch::manual_seed(Random(seed_, purpose, batch.ids.front(), step).next());
   }
   Slot& slot = slots_[micro.slot];
   slot.in = entering(batch, in);
@@ -158,6 +162,10 @@ void ModuleStage::backward(const MicroBatch& micro, std::span<float> out, std::s
 }
 
 void ModuleStage::finish_layer(std::size_t index) {
+  if (finished_[index]) {
+    throw ConfigError("{} differentiates {} several times in a pass (by checkpointing?)", title(),
+                      layers()[index].name);
+  }
   finished_[index] = 1;
   if (*on_layer_) (*on_layer_)(index);
 }

@@ -12,6 +12,9 @@ namespace lockstep {
 
 struct ModelSettings;
 
+// A ConfigError unless the settings ask for 32-bit floats.
+void require_float(const ModelSettings& settings, const std::string& title);
+
 // What stands between two cuts.
 struct ModulePart {
   TrainableModule module;
@@ -30,6 +33,7 @@ class ModuleStage : public Stage {
   std::span<const Layer> layers() const override { return module_.flat().layers(); }
   void state(StateVisitor& visitor) override { module_.state(visitor); }
   double modelled_seconds() const override { return modelled_seconds_; }
+  bool repeats() const override { return !module_.module().draws_random_numbers; }
   std::vector<std::string> remarks() const override { return module_.module().remarks; }
 
   std::size_t in_values() const override;

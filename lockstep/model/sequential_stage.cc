@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <set>
+
 #include "lockstep/base/error.h"
 #include "lockstep/model/batch_tensors.h"
 #include "lockstep/model/flop_count.h"
@@ -36,9 +39,16 @@ std::size_t float_buffers(const torch::nn::Module& module) {
 
 std::vector<Unit> units_of(torch::nn::SequentialImpl& whole) {
   std::vector<Unit> units(1);
+  std::set<const void*> seen;
   std::size_t place = 0;
   for (const auto& child : whole.named_children()) {
     const std::size_t params = trained_values(*child.value());
+    for (const auto& tensor : child.value()->parameters()) {
+      if (!seen.insert(tensor.unsafeGetTensorImpl()).second) {
+        throw ConfigError("the module {} cannot be cut: its children share parameters",
+                          whole.name());
+      }
+    }
     if (params > 0 && units.back().unit.params > 0) units.push_back({{}, place, place, {}});
     Unit& unit = units.back();
     if (params > 0) unit.unit.name = child.key();
@@ -65,6 +75,10 @@ void try_out(torch::nn::SequentialImpl& whole, const DataShape& data, bool chann
       flops += count_flops([&] { x = child.forward(x); }) / 2;
       unit.unit.kept_values += static_cast<std::size_t>(x.numel() / 2);
     }
+    if (x.dim() == 0 || x.size(0) != 2) {
+      throw ConfigError("the module {} cannot be cut behind {}: samples are not rows there",
+                        whole.name(), unit.unit.name);
+    }
     unit.out.assign(x.sizes().begin() + 1, x.sizes().end());
     unit.unit.out_values = static_cast<std::size_t>(x.numel() / 2);
     unit.unit.forward_seconds =
@@ -76,10 +90,15 @@ void try_out(torch::nn::SequentialImpl& whole, const DataShape& data, bool chann
 // With images channels-last, if the children take them so. Says whether they do.
 bool describe(torch::nn::SequentialImpl& whole, const DataShape& data, std::vector<Unit>& units) {
   units = units_of(whole);
+  if (units.back().unit.params == 0) {
+    throw ConfigError("the module {} has nothing to train", whole.name());
+  }
   try {
     try_out(whole, data, true, units);
     return true;
-  } catch (const std::exception&) {
+  } catch (const ConfigError&) {
+    throw;
+  } catch (const std::exception&) {  // perhaps they reshape by view(); then torch's default layout
   }
   try {
     try_out(whole, data, false, units);
@@ -94,6 +113,7 @@ bool describe(torch::nn::SequentialImpl& whole, const DataShape& data, std::vect
 
 std::vector<ModelUnit> sequential_units(torch::nn::SequentialImpl& whole,
                                         const ModelSettings& settings) {
+  require_float(settings, "the module " + whole.name());
   std::vector<Unit> units;
   describe(whole, settings.data, units);
   std::vector<ModelUnit> all;
@@ -113,6 +133,11 @@ std::unique_ptr<Stage> sequential_stage(torch::nn::SequentialImpl& whole,
     kept->push_back(names[i], *(whole.begin() + static_cast<std::ptrdiff_t>(i)));
   }
   ModulePart part{trainable(kept), {}, {}, channels_last};
+  // Dropout draws from torch's generator. A child of the user's own might, too.
+  part.module.draws_random_numbers =
+      std::ranges::any_of(kept->modules(), [](const std::shared_ptr<torch::nn::Module>& module) {
+        return module->name().find("Dropout") != std::string::npos;
+      });
   part.module.forward = [kept](const torch::Tensor& x) { return kept->forward(x); };
   if (range.begin > 0) part.in = units[range.begin - 1].out;
   if (range.end() < units.size()) part.out = units[range.end() - 1].out;

@@ -30,6 +30,8 @@ class Stage : public FlatModel {
   virtual std::size_t in_values() const = 0;
   virtual std::size_t out_values() const = 0;
   virtual void make_slots(std::size_t count) = 0;
+  // Would forward of the same micro-batch give the same again?
+  virtual bool repeats() const { return true; }
 
   // Forward in training mode. `in` stays where it is until backward. The last stage fills no `out`;
   // it gives the loss.

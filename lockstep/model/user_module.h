@@ -5,9 +5,9 @@
 //   auto model = lockstep::model_from([] { return std::make_shared<Net>(); });
 //   auto replica = model->make(settings);
 //
-// `make` is called once a worker, on the worker's own thread. Modules draw their initial weights
-// from torch's generator, which the threads share: the workers' weights differ until rank 0's are
-// broadcast, which training does before its first step.
+// `make` is called once a worker, on the worker's own thread (of a model in stages more often).
+// Modules draw their initial weights from torch's generator, which the threads share: the workers'
+// weights differ until rank 0's are broadcast, which training does before its first step.
 //
 // A torch::nn::Sequential can also be cut into the stages of a pipeline, between its children: each
 // worker makes all of it, and keeps its own part.
@@ -71,8 +71,8 @@ class UserModel : public ModelKind {
 
  private:
   static constexpr bool kSequential =
-      std::is_base_of_v<torch::nn::SequentialImpl,
-                        std::remove_cvref_t<decltype(*pointer_to(std::declval<const Make&>()()))>>;
+      std::is_same_v<torch::nn::SequentialImpl,  // not of another class, with a forward of its own
+                     std::remove_cvref_t<decltype(*pointer_to(std::declval<const Make&>()()))>>;
 
   Make make_;
   UserModelTraits traits_;

@@ -39,9 +39,11 @@ class Chain {
     }
     const double kept = kept_[end] - kept_[begin];
     const double came_in = begin > 0 ? problem_.layers[begin - 1].sent_bytes : 0;
+    const double goes_out = end < size() ? problem_.layers[end - 1].sent_bytes : 0;
+    const double messages = 2 * (came_in + goes_out);  // and their gradients
     // Recomputing, one micro-batch at a time has all of its activations.
-    made.bytes = state_[end] - state_[begin] +
-                 (problem_.recompute ? kept + in_flight * came_in : in_flight * kept);
+    made.bytes = state_[end] - state_[begin] + in_flight * messages +
+                 (problem_.recompute ? kept : in_flight * kept);
     return made;
   }
 

@@ -4,6 +4,7 @@
 #include <cstring>
 
 #include "lockstep/base/error.h"
+#include "lockstep/base/state_store.h"
 #include "lockstep/collective/chunks.h"
 
 namespace lockstep {
@@ -56,6 +57,12 @@ StageReplica::StageReplica(std::unique_ptr<Stage> stage, std::unique_ptr<Pipelin
       schedule_(std::move(schedule)),
       setup_(setup),
       transport_(setup.transport) {
+  if (setup.recompute && !stage_->repeats()) {
+    throw ConfigError(
+        "[parallel] recompute computes forward again, and dropout would not be the same again; "
+        "leave "
+        "recompute out");
+  }
   slots_.resize(static_cast<std::size_t>(peak_activations(operations(setup.microbatches))));
   stage_->make_slots(setup.recompute ? 1 : slots_.size());
 }
@@ -181,9 +188,12 @@ void StageReplica::compute_again(int microbatch) {
   Slot& slot = slot_of(microbatch);
   const auto buffers = stage_->buffers();
   kept_buffers_.assign(buffers.begin(), buffers.end());
+  const auto show = [this](StateVisitor& visitor) { stage_->state(visitor); };
+  const StateStore kept(show);          // counters, if there are any
   unused_out_.resize(slot.out.size());  // the one that left may still be on its way
   stage_->forward(micro_of(microbatch), slot.in, unused_out_);
   std::ranges::copy(kept_buffers_, buffers.begin());
+  kept.restore(show);
   transport_.charge(modelled_seconds() / 3 * static_cast<double>(slot.micro.size()));
 }
 
@@ -198,11 +208,14 @@ void StageReplica::differentiate(int microbatch, const LayerReady& on_layer) {
   stage_->backward(micro_of(microbatch), out, in,
                    [this](std::size_t layer) { order_.push_back(layer); });
   const auto samples = static_cast<double>(slot.micro.size());
+  const double all = modelled_seconds() * 2 / 3 * samples;
+  if (!on_layer) return transport_.charge(all);
   const auto by_layer = backward_seconds();
-  if (!on_layer || by_layer.empty()) transport_.charge(modelled_seconds() * 2 / 3 * samples);
+  const auto parameters = static_cast<double>(params().size());
   for (const std::size_t layer : order_) {
-    if (!on_layer) break;
-    if (!by_layer.empty()) transport_.charge(by_layer[layer] * samples);
+    transport_.charge(by_layer.empty()
+                          ? all * static_cast<double>(layers()[layer].size) / parameters
+                          : by_layer[layer] * samples);
     on_layer(layer);
   }
 }
@@ -269,7 +282,7 @@ void StageReplica::await(Request& request) {
   const double began = transport_.now();
   transport_.wait(request);
   if (!training_) return;
-  count(began, Activity::kWait, 0, &PassTimes::waited);
+  count(began, Activity::kIdle, -1, &PassTimes::waited);
 }
 
 void StageReplica::count(double began, Activity activity, int microbatch,
@@ -277,7 +290,8 @@ void StageReplica::count(double began, Activity activity, int microbatch,
   const double ended = transport_.now();
   times_.*seconds += ended - began;
   if (setup_.timeline == nullptr) return;
-  setup_.timeline->add(activity, began, ended, 0, static_cast<std::uint32_t>(microbatch));
+  // Parts count from 1: 0 is a whole batch.
+  setup_.timeline->add(activity, began, ended, 0, static_cast<std::uint32_t>(microbatch + 1));
 }
 
 void StageReplica::save(const std::string&) {

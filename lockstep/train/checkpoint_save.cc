@@ -35,7 +35,8 @@ ValueDigests digests_from(const std::string& text) {
 }
 
 // Everybody learns what the first rank has decided.
-void broadcast_names(Group& group, StoredNames& names) {
+void broadcast_names(Group& group, bool cut, StoredNames& names) {
+  if (!cut) names.own.clear();  // every value is stored under its own name
   std::string text =
       Json{{"joined", names.joined}, {"common", names.common}, {"own", names.own}}.dump();
   broadcast_text(group, text, 0);
@@ -63,7 +64,7 @@ class Saving {
     const auto texts = gather_texts(group, to_text(digests_of(show)), 0);
     for (const std::string& text : texts) tables_.push_back(digests_from(text));
     if (leads()) names_ = stored_names(tables_, plan);
-    broadcast_names(group, names_);
+    broadcast_names(group, plan != nullptr, names_);
   }
 
   bool leads() const { return group_.index() == 0; }
@@ -129,6 +130,8 @@ class Saving {
     std::string name;
     if (names_.joined.contains(value)) {
       if (portion.joined) name = value;
+    } else if (!portion.joined && names_.own.empty()) {
+      name = value;
     } else if (!portion.joined) {
       const auto& own = names_.own[static_cast<std::size_t>(rank)];
       if (const auto found = own.find(value); found != own.end()) name = found->second;

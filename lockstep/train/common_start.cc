@@ -50,11 +50,13 @@ std::unique_ptr<Replica> make_replica(Transport& whole, const Job& job) {
   return job.model().make(settings_for(whole, job));
 }
 
-void start_equal(Group& everyone, Group& of_stage, const Job& job, Replica& replica,
-                 std::size_t parameters) {
+void agree_on_run(Group& everyone, const Job& job, std::size_t parameters) {
   require_agreement(everyone, facts_of(job, parameters));
-  broadcast(of_stage, replica.params(), 0);
-  broadcast(of_stage, replica.buffers(), 0);
+}
+
+void start_equal(Group& group, Replica& replica) {
+  broadcast(group, replica.params(), 0);
+  broadcast(group, replica.buffers(), 0);
   replica.apply_update();
 }
 

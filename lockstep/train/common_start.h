@@ -14,9 +14,9 @@ ModelSettings settings_for(Transport& whole, const Job& job);
 std::unique_ptr<Replica> make_replica(Transport& whole, const Job& job);
 
 // Collective over all ranks, those that only serve too. A ConfigError if they were not started with
-// the same configuration; afterwards those of a stage have the parameters and buffers of the first
-// of them. `parameters`: of the whole model.
-void start_equal(Group& everyone, Group& of_stage, const Job& job, Replica& replica,
-                 std::size_t parameters);
+// the same configuration. `parameters`: of the whole model.
+void agree_on_run(Group& everyone, const Job& job, std::size_t parameters);
+// Collective. All members have the parameters and buffers of the first.
+void start_equal(Group& group, Replica& replica);
 
 }  // namespace lockstep

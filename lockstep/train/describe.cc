@@ -81,12 +81,10 @@ std::string describe(const Job& job) {
       exchange(job, largest_part(job, parameters))};
   if (const Parallel* const parallel = job.parallel()) {
     rows.push_back({"pipeline",
-                    fmt::format("{}, {} of {} samples each{}", config.at("parallel").component(),
-                                plural(parallel->microbatches(), "micro-batch"),
+                    fmt::format("{}, micro-batches: {} of {} samples{}",
+                                config.at("parallel").component(), parallel->microbatches(),
                                 parallel->samples(), parallel->recompute() ? ", recomputed" : "")});
-    for (const std::string& line : describe(parallel->plan())) {
-      rows.push_back({line.substr(0, 7), trim(line.substr(7))});
-    }
+    for (const auto& [stage, text] : describe(parallel->plan())) rows.push_back({stage, text});
     if (parallel->measures()) rows.push_back({"", "the cut by modelled times; training measures"});
   }
   std::string text;

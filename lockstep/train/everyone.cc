@@ -42,7 +42,8 @@ void serve_only(Transport& transport, const Job& job, const RunPaths& paths, boo
   std::unique_ptr<Serving> serving;
   {
     const auto replica = make_replica(transport, job);  // for its layers and first parameters
-    start_equal(everyone, everyone, job, *replica, replica->params().size());
+    agree_on_run(everyone, job, replica->params().size());
+    start_equal(everyone, *replica);
     serving = std::make_unique<Serving>(transport, job, *replica, *strategy);
   }
   const auto show = [&](StateVisitor& visitor) {

@@ -54,14 +54,24 @@ Job::Job(Config config, Ingredients ingredients, int ranks_given)
 }
 
 void Job::cut_model() {
-  if (placement_.stages == 1) return;
+  const Options& parallel = config_.at("parallel").own();
+  if (placement_.stages == 1) {
+    if (!parallel.texts("cuts").empty() || parallel.integer("replicas") > 1) {
+      throw ConfigError(
+          "[parallel] cuts and replicas say how a model lies in stages, and stages = 1; set "
+          "stages, or "
+          "leave them out (--set parallel.cuts=)");
+    }
+    if (parallel.text("memory").empty()) return;
+  }
   // Parameters, gradients, and what the optimizer remembers of each.
   const auto optimizer = make_optimizer();
   const Layer one{"one", 0, 1, {1}, LayerKind::kWeight};
   optimizer->prepare(std::span(&one, 1));
   const auto vectors = static_cast<double>(2 + memory_of(*optimizer).size());
-  parallel_ =
-      std::make_unique<Parallel>(config_, *model_, settings_, traits_, batch_.local, vectors);
+  auto cut = std::make_unique<Parallel>(config_, *model_, settings_, traits_,
+                                        batch_plans_.rbegin()->first, vectors);
+  if (placement_.stages > 1) parallel_ = std::move(cut);  // of one it only looks at the memory
 }
 
 void Job::settle_compression() {

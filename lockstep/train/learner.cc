@@ -1,7 +1,6 @@
 #include "lockstep/train/learner.h"
 
 #include <cmath>
-#include <numeric>
 #include <utility>
 
 #include "lockstep/base/aligned.h"
@@ -13,12 +12,6 @@ namespace lockstep {
 namespace {
 
 constexpr Tag kStatisticsTag = 16;
-
-std::vector<int> first_ranks(int count) {
-  std::vector<int> ranks(static_cast<std::size_t>(count));
-  std::iota(ranks.begin(), ranks.end(), 0);
-  return ranks;
-}
 
 std::unique_ptr<AllReduce> make_all_reduce(const Config& config) {
   const Section& section = config.at("aggregate");
@@ -51,9 +44,9 @@ Learner::Learner(Transport& whole, const Job& job)
       strategy_(job.make_strategy()),
       inbox_(inbox_of(job, transport_.rank())) {
   Group everyone = group_of_everyone(whole);
-  const StagePlan* const plan = seat_.plan();
-  start_equal(everyone, plan != nullptr ? group_ : everyone, job, *replica_,
-              plan != nullptr ? plan->params : replica_->params().size());
+  const bool cut = seat_.plan() != nullptr;  // then all have agreed before they sat down
+  if (!cut) agree_on_run(everyone, job, replica_->params().size());
+  start_equal(cut ? group_ : everyone, *replica_);
   all_reduce_->prepare(group_);
   optimizer_->prepare(replica_->layers());
   share_statistics();
@@ -154,6 +147,7 @@ PassResult Learner::learn(std::int64_t step, std::int64_t own, Batch& batch, boo
   const double slowdown = slowdown_of(own);
   strategy_->before(sync, batch);
   if (slowdown > 1) transport_.pause((slowdown - 1) * (transport_.now() - began));
+  if (const PassTimes* times = replica_->pass_times()) counted_ = *times;  // not what was measured
   const PassResult result = pass_.run(batch, weight_of(step, batch.size()), slowdown,
                                       members != nullptr ? overlap_ : nullptr);
   count_pass(began, transport_.now());
@@ -167,12 +161,11 @@ PassResult Learner::learn(std::int64_t step, std::int64_t own, Batch& batch, boo
 void Learner::count_pass(double began, double ended) {
   ledger_.steps += 1;
   if (const PassTimes* now = replica_->pass_times()) {  // it has its own timeline, too
-    const PassTimes before = std::exchange(counted_, *now);
+    const PassTimes& before = counted_;
     ledger_.forward += now->forward - before.forward;
     ledger_.computing += now->forward - before.forward + now->backward - before.backward;
     ledger_.idling += now->waited - before.waited;
-    ledger_.sent += static_cast<double>(now->sent - before.sent);
-    ledger_.plain += static_cast<double>(now->sent - before.sent);
+    ledger_.passed += static_cast<double>(now->sent - before.sent);
     return;
   }
   ledger_.computing += ended - began;
@@ -285,7 +278,7 @@ void Learner::state(StateVisitor& visitor) {
   std::int64_t members = overlap_ != nullptr ? overlap_->members() : 0;
   visit_list(averaging, "buckets", buckets);
   averaging.integer("members", members);
-  if (overlap_ != nullptr) overlap_->keep(buckets, members);
+  if (overlap_ != nullptr && keeps_buckets_) overlap_->keep(buckets, members);
   averaging_->state(averaging);
   optimizer_->state(optim);
   if (serving_) serving_->state(server);

@@ -51,7 +51,9 @@ class Learner {
   // Collective. Of all sittings; what state() saves is what it was here.
   const WorkerLedger& ledger();
   Link measure_link() { return lockstep::measure_link(group_, *all_reduce_); }  // collective
-  void begin_ledger() { ledger_ = {}; }      // a worker that was not there before
+  void begin_ledger() { ledger_ = {}; }  // a worker that was not there before
+  // Before the state is restored: the model was cut elsewhere, and buckets are to be found anew.
+  void forget_buckets() { keeps_buckets_ = false; }
   std::vector<std::string> remarks() const;  // a line each, for the user
 
   // Collective. Training begins, or goes on after the state was restored.
@@ -93,9 +95,10 @@ class Learner {
   std::unique_ptr<Averaging> averaging_;
   OverlappedAveraging* overlap_ = nullptr;  // is averaging_, where [overlap] hides anything
   std::unique_ptr<Communicator> communicator_;
-  bool consistent_ = false;  // is there a model that all workers know?
+  bool keeps_buckets_ = true;  // of a checkpoint
+  bool consistent_ = false;    // is there a model that all workers know?
   WorkerLedger ledger_;
-  PassTimes counted_;     // what the replica had counted when it was added to ledger_
+  PassTimes counted_;     // what the replica had counted before the pass
   double exchanged_ = 0;  // what communicator_ had been held up after the last step
   double deciding_ = 0;   // seconds since then within next()
   Traffic settled_;       // what communicator_ had counted when it was added to ledger_

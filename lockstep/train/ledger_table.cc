@@ -34,6 +34,7 @@ constexpr Column kColumns[] = {{"steps", &WorkerLedger::steps, as_count},
                                {"hidden", &WorkerLedger::hidden, format_seconds},
                                {"encoding", &WorkerLedger::encoding, format_seconds},
                                {"decoding", &WorkerLedger::decoding, format_seconds},
+                               {"to stages", &WorkerLedger::passed, as_size},
                                {"sent", &WorkerLedger::sent, as_size},
                                {"received", &WorkerLedger::received, as_size},
                                {"rounds", &WorkerLedger::rounds, as_count}};
@@ -45,8 +46,8 @@ std::vector<Column> columns_for(const std::vector<WorkerLedger>& ledgers) {
   std::erase_if(columns, [&](const Column& column) {
     const bool optional =
         column.value == &WorkerLedger::updating || column.value == &WorkerLedger::idling ||
-        column.value == &WorkerLedger::encoding || column.value == &WorkerLedger::decoding ||
-        column.value == &WorkerLedger::hidden;
+        column.value == &WorkerLedger::passed || column.value == &WorkerLedger::encoding ||
+        column.value == &WorkerLedger::decoding || column.value == &WorkerLedger::hidden;
     return optional && std::ranges::none_of(ledgers, [&](const WorkerLedger& ledger) {
              return ledger.*column.value > 0;
            });

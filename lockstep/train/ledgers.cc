@@ -17,7 +17,8 @@ constexpr std::pair<const char*, double WorkerLedger::*> kValues[] = {
     {"sent", &WorkerLedger::sent},           {"received", &WorkerLedger::received},
     {"rounds", &WorkerLedger::rounds},       {"encoding", &WorkerLedger::encoding},
     {"decoding", &WorkerLedger::decoding},   {"beside", &WorkerLedger::beside},
-    {"hidden", &WorkerLedger::hidden},       {"plain", &WorkerLedger::plain}};
+    {"hidden", &WorkerLedger::hidden},       {"passed", &WorkerLedger::passed},
+    {"plain", &WorkerLedger::plain}};
 
 }  // namespace
 

@@ -22,6 +22,7 @@ struct WorkerLedger {
   double encoding = 0, decoding = 0;  // seconds
   double beside = 0;                  // of these two, by a companion
   double hidden = 0;                  // seconds that a companion averaged while the worker went on
+  double passed = 0;                  // bytes to other stages of the same model, not in `sent`
   double plain = 0;                   // bytes that would have been sent without compression
 
   void add(const Traffic& now, const Traffic& before);  // what came between

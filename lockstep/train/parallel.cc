@@ -8,6 +8,7 @@
 #include "lockstep/base/divisors.h"
 #include "lockstep/base/error.h"
 #include "lockstep/base/text.h"
+#include "lockstep/transport/transport.h"
 
 namespace lockstep {
 namespace {
@@ -49,7 +50,9 @@ void check_company(const Config& config, const SyncTraits& traits) {
 }
 
 int microbatches_for(std::int64_t given, int stages, std::size_t local_batch) {
-  if (given > 0) return static_cast<int>(given);
+  if (given > 0)
+    return static_cast<int>(std::min<std::int64_t>(given, static_cast<std::int64_t>(local_batch)));
+  if (stages == 1) return 1;
   constexpr std::size_t kLeastSamples = 8, kPerStage = 4;
   const std::size_t wanted = kPerStage * static_cast<std::size_t>(stages);
   return static_cast<int>(std::clamp<std::size_t>(local_batch / kLeastSamples, 1, wanted));
@@ -107,9 +110,9 @@ int replicas_of(const Config& config) {
 }
 
 Parallel::Parallel(const Config& config, const ModelKind& model, const ModelSettings& settings,
-                   const SyncTraits& traits, std::size_t local_batch, double state_vectors)
+                   const SyncTraits& traits, std::size_t largest_batch, double state_vectors)
     : schedule_(config.at("parallel").component()), stages_(stages_of(config)) {
-  check_company(config, traits);
+  if (stages_ > 1) check_company(config, traits);
   const Options& own = config.at("parallel").own();
   units_ = model.units(settings);
   const std::string& name = config.at("model").chosen();
@@ -126,9 +129,9 @@ Parallel::Parallel(const Config& config, const ModelKind& model, const ModelSett
     throw ConfigError("model \"{}\" can be cut into at most {} stages, not {}: {}", name,
                       units_.size(), stages_, fmt::join(names, ", "));
   }
-  microbatches_ = microbatches_for(own.integer("microbatches"), stages_, local_batch);
+  microbatches_ = microbatches_for(own.integer("microbatches"), stages_, largest_batch);
   const auto each = static_cast<std::size_t>(microbatches_);
-  demands_.samples = (local_batch + each - 1) / each;
+  demands_.samples = (largest_batch + each - 1) / each;
   demands_.state_vectors = state_vectors;
   demands_.recompute = own.flag("recompute");
   if (!own.text("memory").empty()) {
@@ -143,7 +146,19 @@ Parallel::Parallel(const Config& config, const ModelKind& model, const ModelSett
     }
     cuts_ = ends_at(names, units_);
   }
+  check_messages();
   check_memory();
+}
+
+void Parallel::check_messages() const {
+  for (const ModelUnit& unit : units_) {
+    const auto bytes = demands_.samples * unit.out_values * sizeof(float);
+    if (bytes < kMessageLimit) continue;
+    throw ConfigError(
+        "a micro-batch of {} samples behind \"{}\" takes {}, and messages {} at most; set more "
+        "[parallel] microbatches",
+        demands_.samples, unit.name, format_size(bytes), format_size(kMessageLimit));
+  }
 }
 
 void Parallel::check_memory() const {
@@ -199,16 +214,15 @@ std::vector<std::string> Parallel::names_of(const StagePlan& plan) const {
   return names;
 }
 
-std::vector<std::string> describe(const StagePlan& plan) {
-  std::vector<std::string> lines;
+std::vector<StageLine> describe(const StagePlan& plan) {
+  std::vector<StageLine> lines;
   for (std::size_t i = 0; i < plan.stages.size(); ++i) {
     const StageShare& share = plan.stages[i];
-    const std::string units =
-        share.units.size == 1 ? share.first : share.first + " … " + share.last;
-    lines.push_back(fmt::format("stage {}     {}: {} parameters, about {} and {} a micro-batch", i,
-                                units, share.params.size,
-                                format_size(static_cast<std::size_t>(share.estimate.bytes)),
-                                trim(format_seconds(share.estimate.seconds))));
+    lines.push_back({fmt::format("stage {}", i),
+                     fmt::format("{}{}: {} parameters, about {} and {} a micro-batch", share.first,
+                                 share.units.size == 1 ? "" : " … " + share.last, share.params.size,
+                                 format_size(static_cast<std::size_t>(share.estimate.bytes)),
+                                 trim(format_seconds(share.estimate.seconds)))});
   }
   return lines;
 }

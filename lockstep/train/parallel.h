@@ -22,10 +22,10 @@ int replicas_of(const Config& config);
 
 class Parallel {
  public:
-  // For a configuration with several stages. A ConfigError says what they do not go together with,
+  // `largest_batch` of a worker. A ConfigError says what they do not go together with,
   // and what would fit.
   Parallel(const Config& config, const ModelKind& model, const ModelSettings& settings,
-           const SyncTraits& traits, std::size_t local_batch, double state_vectors);
+           const SyncTraits& traits, std::size_t largest_batch, double state_vectors);
 
   int stages() const { return stages_; }
   int microbatches() const { return microbatches_; }
@@ -41,6 +41,7 @@ class Parallel {
   std::vector<std::string> names_of(const StagePlan& plan) const;
 
  private:
+  void check_messages() const;
   void check_memory() const;
   CutProblem problem(const std::vector<UnitTimes>& times, const LinkTimes& link) const {
     return cut_problem(units_, demands_, times, link);
@@ -55,6 +56,9 @@ class Parallel {
 };
 
 // A line a stage: what it holds, and what it is expected to take.
-std::vector<std::string> describe(const StagePlan& plan);
+struct StageLine {
+  std::string stage, text;  // "stage 0"
+};
+std::vector<StageLine> describe(const StagePlan& plan);
 
 }  // namespace lockstep

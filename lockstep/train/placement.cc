@@ -55,16 +55,19 @@ Placement place_workers(Config& config, const ModelKind& model, const SyncTraits
                       fmt::join(divisors(workers), ", "));
   }
   const std::string beside = servers > 0 ? fmt::format(" and {} servers", servers) : "";
+  if (ranks_given > 0 && stages > 1 && ranks_given != workers * stages + servers) {
+    throw ConfigError("mpirun started {} process{}, but {} worker{} of {} stages need {}",
+                      ranks_given, ranks_given == 1 ? "" : "es", workers, workers == 1 ? "" : "s",
+                      stages, workers * stages + servers);
+  }
   if (ranks_given > 0) {
     const int to_train = (ranks_given - servers) / stages;
     const int wanted = merge > 0 ? workers / merge : to_train;
-    if (to_train < 1 || wanted != to_train || workers % to_train != 0 ||
-        to_train * stages + servers != ranks_given) {
+    if (to_train < 1 || wanted != to_train || workers % to_train != 0) {
       std::vector<int> fitting = merge > 0 ? std::vector<int>{workers / merge} : divisors(workers);
-      for (int& ranks : fitting) ranks = ranks * stages + servers;
-      throw ConfigError("mpirun started {} process{}, but {} workers{}{}{} need {}{}", ranks_given,
+      for (int& ranks : fitting) ranks += servers;
+      throw ConfigError("mpirun started {} process{}, but {} workers{}{} need {}{}", ranks_given,
                         ranks_given == 1 ? "" : "es", workers,
-                        stages > 1 ? fmt::format(" of {} stages", stages) : "",
                         merge > 0 ? fmt::format(", merged by {},", merge) : "", beside,
                         merge > 0 ? "" : "one of ", fmt::join(fitting, ", "));
     }

@@ -5,17 +5,12 @@
 #include "lockstep/collective/collectives.h"
 #include "lockstep/pipeline/unit_times.h"
 #include "lockstep/train/common_start.h"
+#include "lockstep/train/everyone.h"
 
 namespace lockstep {
 namespace {
 
 constexpr Tag kTrainersTag = 49;
-
-std::vector<int> first_ranks(int count) {
-  std::vector<int> ranks(static_cast<std::size_t>(count));
-  std::iota(ranks.begin(), ranks.end(), 0);
-  return ranks;
-}
 
 // All measure the units, the first rank and the first one of the next stage the way between them.
 // Equal numbers give equal plans, so nobody needs to be told.
@@ -36,6 +31,12 @@ StagePlan settle_plan(Group& trainers, const Job& job, int workers) {
 
 }  // namespace
 
+std::vector<int> first_ranks(int count) {
+  std::vector<int> ranks(static_cast<std::size_t>(count));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  return ranks;
+}
+
 Seat::Seat(Transport& whole, const Job& job)
     : whole_(whole),
       workers_(job.placement().worker_ranks()),
@@ -43,6 +44,8 @@ Seat::Seat(Transport& whole, const Job& job)
       stage_(whole.rank() / workers_),
       trainers_(whole, first_ranks(job.placement().training_ranks()), kTrainersTag) {
   if (stages_ == 1) return;
+  Group everyone = group_of_everyone(whole);
+  agree_on_run(everyone, job, job.parallel()->plan().params);
   peers_.emplace(whole, stage_ * workers_, workers_);
   plan_ = settle_plan(trainers_, job, workers_);
 }

@@ -15,6 +15,8 @@
 
 namespace lockstep {
 
+std::vector<int> first_ranks(int count);  // 0 … count − 1
+
 class Seat {
  public:
   // Collective: where the model is cut may be measured.

@@ -26,6 +26,9 @@ PassResult TimedPass::run(const Batch& batch, float weight, double slowdown,
   last_ = forward_end_ = transport_.now();
   if (overlap != nullptr) overlap->begin(replica_.grads());
   if (transport_.simulated() && !replica_.keeps_time()) return run_replayed(batch, weight);
+  if (replica_.keeps_time() && overlap == nullptr) {
+    return replica_.forward_backward(batch, weight, {});
+  }
   const PassResult result = replica_.forward_backward(batch, weight, on_layer_);
   if (!replica_.keeps_time())
     charge(replica_.modelled_seconds() * static_cast<double>(batch.size()));
@@ -93,7 +96,7 @@ std::vector<double> TimedPass::modelled_backward() const {
 std::vector<double> TimedPass::layer_times(const Batch& batch) {
   const std::size_t layers = replica_.layers().size();
   std::vector<double> ready(layers);
-  if (transport_.simulated()) {
+  if (transport_.simulated() && !replica_.keeps_time()) {
     const std::vector<double> backward = modelled_backward();
     double at = 0;
     for (std::size_t i = layers; i-- > 0;) {

@@ -43,6 +43,9 @@ GatheredTimeline unpacked(const std::string& text) {
 }
 
 std::string event_name(const TimelineEvent& event, const std::vector<std::string>& buckets) {
+  const bool passes = event.activity == Activity::kForward || event.activity == Activity::kBackward;
+  if (passes && event.part > 0)
+    return fmt::format("{} {}", name_of(event.activity), event.part - 1);
   const bool of_bucket = event.activity == Activity::kBucket || event.activity == Activity::kWait;
   if (!of_bucket || event.part >= buckets.size()) return name_of(event.activity);
   return fmt::format("{} {}: {}", name_of(event.activity), event.part + 1, buckets[event.part]);
@@ -60,7 +63,7 @@ void append(std::string& text, const std::vector<TimelineEvent>& events, std::si
         ",\n{{\"ph\":\"X\",\"pid\":{},\"tid\":{},\"ts\":{:.3f},\"dur\":{:.3f},\"name\":{},\"args\":"
         "{{\"step\":{}{}}}}}",
         rank, track, 1e6 * (event.begin - about.origin), 1e6 * (event.end - event.begin),
-        quoted(event_name(event, about.buckets)), event.step + 1,
+        quoted(event_name(event, about.buckets[rank % about.buckets.size()])), event.step + 1,
         event.bytes > 0 ? fmt::format(",\"bytes\":{}", event.bytes) : "");
   }
 }

@@ -60,6 +60,7 @@ Json to_json(const std::vector<WorkerLedger>& ledgers) {
                     {"coding_beside", one.beside},
                     {"hidden", one.hidden},
                     {"bytes_sent", whole(one.sent)},
+                    {"bytes_to_stages", whole(one.passed)},
                     {"bytes_uncompressed", whole(one.plain)},
                     {"bytes_received", whole(one.received)},
                     {"rounds", whole(one.rounds)}});

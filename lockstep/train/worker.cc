@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <limits>
 
+#include "lockstep/base/text.h"
 #include "lockstep/pipeline/slot_table.h"
 #include "lockstep/train/arrival_file.h"
 #include "lockstep/train/batch_supply.h"
+#include "lockstep/train/exchange.h"
 #include "lockstep/train/interrupt.h"
 #include "lockstep/train/ledgers.h"
 #include "lockstep/train/start_line.h"
@@ -42,7 +44,9 @@ Worker::Worker(Transport& transport, const Job& job, RunPaths paths)
 std::vector<std::string> Worker::remarks() const {
   std::vector<std::string> remarks = learner_.remarks();
   if (const StagePlan* const plan = learner_.seat().plan()) {
-    for (std::string& line : describe(*plan)) remarks.push_back(std::move(line));
+    for (const auto& [stage, text] : describe(*plan)) {
+      remarks.push_back(fmt::format("{:<11} {}", stage, text));
+    }
   }
   return remarks;
 }
@@ -160,9 +164,15 @@ void Worker::write_timeline() {
   RankTimeline* const timeline = learner_.timeline();
   if (timeline == nullptr) return;
   const auto all = gather_timelines(learner_.seat().trainers(), *timeline);
+  std::string names;
+  if (learner_.overlap() != nullptr) {
+    for (const auto& name : learner_.overlap()->bucket_names()) names += name + '\n';
+  }
+  std::vector<std::vector<std::string>> buckets;
+  for (const auto& text : gather_texts(learner_.seat().trainers(), names, 0)) {
+    buckets.push_back(split(text, '\n'));
+  }
   if (transport_.rank() != 0) return;
-  std::vector<std::string> buckets;
-  if (learner_.overlap() != nullptr) buckets = learner_.overlap()->bucket_names();
   write_trace(paths_.timeline(), all, {job_.placement(), began_, std::move(buckets)});
 }
 

@@ -8,28 +8,15 @@ namespace lockstep {
 namespace {
 
 // A shard's state cannot be cut anew, and a rank that served knows nothing of training.
-void require_same_servers(const LoadedCheckpoint& checkpoint, int servers) {
-  Config saved;
-  saved.read_text(checkpoint.meta().config, checkpoint.path());
+void require_same_servers(const LoadedCheckpoint& checkpoint, const Config& saved, int servers) {
   const auto then = saved.at("aggregate").own().integer("servers");
   if (then == servers) return;
   throw ConfigError("{} is of a run with [aggregate] servers = {}, this one has {}",
                     checkpoint.path(), then, servers);
 }
 
-// What compressors hold back belongs to a stage, and cannot be cut anew.
-void require_same_cuts(const LoadedCheckpoint& checkpoint, const Config& now) {
-  Config saved;
-  saved.read_text(checkpoint.meta().config, checkpoint.path());
-  const auto cuts = [](const Config& config) {
-    return stages_of(config) == 1 ? "" : config.at("parallel").text_of("cuts");
-  };
-  if (cuts(saved) == cuts(now)) return;
-  throw ConfigError(
-      "{} is of a run whose model was cut at [{}], this one at [{}]; with [compress] it can only "
-      "go "
-      "on with the same cuts (--set parallel.cuts=…)",
-      checkpoint.path(), cuts(saved), cuts(now));
+std::string cuts_of(const Config& config) {
+  return stages_of(config) == 1 ? "" : config.at("parallel").text_of("cuts");
 }
 
 }  // namespace
@@ -40,8 +27,19 @@ std::vector<std::string> Worker::resume() {
                                           may_differ ? OtherWorkers::kAllow : OtherWorkers::kRefuse,
                                           learner_.seat().plan());
   if (!checkpoint) return {"There is no checkpoint yet: starting from the beginning."};
-  require_same_servers(*checkpoint, job_.placement().servers);
-  if (job_.compression() != nullptr) require_same_cuts(*checkpoint, settled());
+  Config saved;
+  saved.read_text(checkpoint->meta().config, checkpoint->path());
+  require_same_servers(*checkpoint, saved, job_.placement().servers);
+  if (const std::string then = cuts_of(saved), now = cuts_of(settled()); then != now) {
+    if (job_.compression() != nullptr) {  // what it holds back belongs to a stage
+      throw ConfigError(
+          "{} is of a run whose model was cut at [{}], this one at [{}]; with [compress] it can "
+          "only "
+          "go on with the same cuts (--set parallel.cuts=…)",
+          checkpoint->path(), then, now);
+    }
+    learner_.forget_buckets();
+  }
   std::vector<std::string> news = checkpoint->passed_over();
   for (const auto& name : checkpoint->restore([this](StateVisitor& visitor) { state(visitor); })) {
     news.push_back(fmt::format("The checkpoint's \"{}\" is not used any more.", name));

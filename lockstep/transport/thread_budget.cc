@@ -24,8 +24,20 @@ int thread_budget(int ranks_on_host) {
   return std::max(1, usable_cores() / std::max(1, ranks_on_host));
 }
 
-// Looked up by name: this folder links none of them, and the count is a setting of each thread.
+namespace {
+
+thread_local int applied = 0;
+
+}  // namespace
+
+int applied_thread_budget() {
+  return applied;
+}
+
+// Looked up by name: this folder links none of them. The count is a setting of each thread, but
+// OpenBLAS's own, which is the process's.
 void apply_thread_budget(int threads) {
+  applied = threads;
   for (const char* setter :
        {"omp_set_num_threads", "openblas_set_num_threads", "MKL_Set_Num_Threads"}) {
     if (void* symbol = dlsym(RTLD_DEFAULT, setter)) {

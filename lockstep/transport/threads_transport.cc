@@ -32,8 +32,10 @@ class ThreadCompanion : public Companion {
  public:
   ThreadCompanion(ThreadsRun& run, int rank, int lane, std::function<void(Transport&)> body)
       : run_(run), rank_(rank), exceptions_(std::uncaught_exceptions()) {
-    thread_ = std::thread([&run, rank, lane, body = std::move(body)] {
-      apply_thread_budget(thread_budget(run.board.ranks()));
+    // Some counts are the process's: a companion must not set another one than its rank has.
+    const int threads = applied_thread_budget();
+    thread_ = std::thread([&run, rank, lane, threads, body = std::move(body)] {
+      if (threads > 0) apply_thread_budget(threads);
       try {
         ThreadsTransport transport(run, rank, lane);
         body(transport);

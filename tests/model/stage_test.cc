@@ -254,6 +254,33 @@ TEST(Stages, SixteenBitNumbersRoundAsInTheWholeModel) {
                ConfigError);  // vectors
 }
 
+struct Backwards : torch::nn::SequentialImpl {  // a forward of its own
+  torch::Tensor forward(torch::Tensor x) { return x.flip(0); }
+};
+
+TEST(Stages, SequentialsThatCannotBeCutSaySo) {
+  const auto settings = settings_for(vector_shape({4}, 4));
+  const auto tied = model_from([] {
+    torch::nn::Linear one(4, 4);
+    return torch::nn::Sequential(one, torch::nn::Tanh(), one);
+  });
+  EXPECT_THROW(tied->units(settings), ConfigError);
+  const auto turned = model_from([] {
+    return torch::nn::Sequential(torch::nn::Linear(4, 4),
+                                 torch::nn::Flatten(torch::nn::FlattenOptions().start_dim(0)),
+                                 torch::nn::Linear(8, 8));
+  });
+  EXPECT_THROW(turned->units(settings), ConfigError);
+  const auto backwards = model_from([] { return std::make_shared<Backwards>(); });
+  EXPECT_TRUE(backwards->units(settings).empty());
+  const auto dropping = model_from([] {
+    return torch::nn::Sequential(torch::nn::Linear(4, 4), torch::nn::Dropout(0.5),
+                                 torch::nn::Linear(4, 4));
+  });
+  EXPECT_FALSE(dropping->make_stage(settings, {0, 1})->repeats());
+  EXPECT_TRUE(dropping->make_stage(settings, {1, 1})->repeats());
+}
+
 TEST(Stages, ModelsThatCannotBeCutSaySo) {
   const auto kind = kind_of("fake", {});
   EXPECT_TRUE(kind->units(settings_for(vector_shape({4}, 3))).empty());

@@ -102,14 +102,14 @@ TEST(Cut, EstimatesAreWhatTheyAre) {
   const Cut cut = cut_at(problem, {2, 3}, {4, 1});
   EXPECT_DOUBLE_EQ(cut.stages[0].seconds, 8);
   EXPECT_DOUBLE_EQ(cut.stages[0].message_seconds, 2 * (0.5 + 2));
-  EXPECT_DOUBLE_EQ(cut.stages[0].bytes, 3000 + 4 * 300);
+  EXPECT_DOUBLE_EQ(cut.stages[0].bytes, 3000 + 4 * (300 + 2 * 20));
   EXPECT_DOUBLE_EQ(cut.stages[1].message_seconds, 0);
   EXPECT_DOUBLE_EQ(cut.bottleneck, 9);
   EXPECT_THAT(best_cut(problem, {1, 1}).ends(), ElementsAre(2, 3));
   problem.recompute = true;
   const Cut again = cut_at(problem, {2, 3}, {4, 1});
   EXPECT_DOUBLE_EQ(again.stages[0].seconds, 8 + 3);
-  EXPECT_DOUBLE_EQ(again.stages[1].bytes, 3000 + 300 + 20);
+  EXPECT_DOUBLE_EQ(again.stages[1].bytes, 3000 + 300 + 2 * 20);
 }
 
 TEST(Cut, WhatIsNoCutIsRefused) {

@@ -11,6 +11,7 @@
 #include "lockstep/base/error.h"
 #include "lockstep/train/checkpoint.h"
 #include "lockstep/train/seat.h"
+#include "tests/linear_model.h"
 #include "tests/staged_model.h"
 #include "tests/train/run_folder.h"
 #include "tests/training.h"
@@ -338,24 +339,37 @@ TEST(ParallelSettings, WrongOnesAreRefusedInWords) {
           AllOf(HasSubstr("at most 5 stages"), HasSubstr("layer0, layer1")));
   refused({"parallel.cuts=layer9"}, HasSubstr("unknown unit \"layer9\""));
   refused({"parallel.cuts=layer1,layer2"}, HasSubstr("makes 3 stages"));
+  refused({"parallel.stages=1", "parallel.cuts=layer1"}, HasSubstr("stages = 1"));
+  refused({"parallel.stages=1", "parallel.memory=300", "train.local_batch=1"},
+          HasSubstr("smallest number of stages that does is 3"));
   refused({"parallel.schedule=2f2b"}, HasSubstr("1f1b"));
   refused({"cluster.workers=4", "parallel.stages=4", "parallel.cuts=layer2,layer1,layer3"},
           HasSubstr("does not come behind"));
 }
 
-// A stage of one layer takes 9 parameters, their gradients and velocity (108 bytes), and the
-// activations of a sample.
+TEST(ParallelSettings, ModelsThatCannotBeCutAreRefused) {
+  Config config;
+  config.set({"model.name=fake", "cluster.workers=2", "parallel.stages=2"});
+  EXPECT_THAT(
+      [&] {
+        Job(config, {dataset(), std::make_shared<LinearModel>()}, 0);
+      },
+      ThrowsMessage<ConfigError>(HasSubstr("cannot be cut into stages")));
+}
+
+// A stage of one layer takes 9 parameters, their gradients and velocity (108 bytes), the
+// activations of a sample (12), and messages and their gradients (24 on each side).
 TEST(ParallelSettings, AModelTooLargeIsToldTheFewestStagesThatFit) {
   const Settings tight{"cluster.workers=2", "parallel.stages=2", "train.local_batch=1"};
   EXPECT_NO_THROW(make_job(with(tight, {"parallel.memory=1K"})));
   EXPECT_THAT(
-      [&] { make_job(with(tight, {"parallel.memory=280"})); },
+      [&] { make_job(with(tight, {"parallel.memory=320"})); },
       ThrowsMessage<ConfigError>(HasSubstr("the smallest number of stages that does is 3")));
   EXPECT_THAT([&] { make_job(with(tight, {"parallel.memory=100"})); },
               ThrowsMessage<ConfigError>(HasSubstr("however it is cut")));
   EXPECT_THAT(
       [&] {
-        make_job(with(tight, {"parallel.memory=450", "parallel.cuts=layer1"}));
+        make_job(with(tight, {"parallel.memory=460", "parallel.cuts=layer1"}));
       },
       ThrowsMessage<ConfigError>(HasSubstr("with these [parallel] cuts")));
 }

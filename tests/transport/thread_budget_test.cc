@@ -4,6 +4,8 @@
 
 #include <cstdlib>
 
+#include "lockstep/transport/world.h"
+
 namespace lockstep {
 namespace {
 
@@ -22,6 +24,16 @@ TEST(ThreadBudget, RespectsWhatTheUserSet) {
   setenv("OMP_NUM_THREADS", "nonsense", 1);
   EXPECT_GE(thread_budget(1), 1);
   unsetenv("OMP_NUM_THREADS");
+}
+
+// A run asked for one thread; OpenBLAS has one count for the whole process.
+TEST(ThreadBudget, CompanionsKeepWhatTheirRankHas) {
+  Registry<World>::instance().make("threads")->run(2, [](Transport& transport) {
+    apply_thread_budget(7);
+    int seen = 0;
+    transport.spawn([&](Transport&) { seen = applied_thread_budget(); })->join();
+    EXPECT_EQ(seen, 7);
+  });
 }
 
 }  // namespace
