@@ -54,7 +54,8 @@ TEST_F(StagedTrain, LearnsWhatTheWholeModelLearns) {
   // What leaves is one model, and what a checkpoint holds can be opened as one.
   EXPECT_EQ(content("cut/weights.npy").size(), content("whole/weights.npy").size());
   EXPECT_FALSE(content("cut/model.pt").empty());
-  for (const std::string more : {"", " --workers 1 --set parallel.stages=1 --set parallel.cuts="}) {
+  for (const std::string more :
+       {"", " --set cluster.workers=1 --set parallel.stages=1 --set parallel.cuts="}) {
     const Outcome evaluated = lockstep("eval " + run("cut") + more);
     EXPECT_EQ(evaluated.code, 0) << evaluated.text;
     EXPECT_THAT(evaluated.text, HasSubstr(fmt::format("loss {:.4f}", test("cut", "loss"))));
