@@ -37,22 +37,22 @@ torch::Tensor joined(const Halfway& half) {
   return at::cat({half.computed, half.carried}, 1).contiguous(at::MemoryFormat::ChannelsLast);
 }
 
-std::unique_ptr<Norm> make_norm(ParameterStore& parameters, const std::string& name,
-                                const BlockShape& shape) {
-  NormShape norm = shape.norm;
-  norm.channels = shape.out_channels;
-  return std::make_unique<Norm>(parameters, name, norm);
-}
-
 }  // namespace
+
+HalfBlock::HalfBlock(ParameterStore& parameters, const BlockShape& shape, LayerPointer convolution,
+                     const std::string& norm)
+    : LayerOp(parameters), shape_(shape), convolution_(std::move(convolution)) {
+  NormShape of_output = shape.norm;
+  of_output.channels = shape.out_channels;
+  norm_ = std::make_unique<Norm>(parameters, norm, of_output);
+}
 
 ResidualOpening::ResidualOpening(ParameterStore& parameters, const std::string& name,
                                  const BlockShape& shape)
-    : LayerOp(parameters),
-      shape_(shape),
-      convolution_(make_convolution(parameters, name + ".conv1", shape.first(),
-                                    Initial::he(9 * shape.in.channels))),
-      norm_(make_norm(parameters, name + ".norm1", shape)) {}
+    : HalfBlock(parameters, shape,
+                make_convolution(parameters, name + ".conv1", shape.first(),
+                                 Initial::he(9 * shape.in.channels)),
+                name + ".norm1") {}
 
 Halfway ResidualOpening::open(const torch::Tensor& x, const Pass& pass) {
   return {norm_->forward(convolution_->forward(x, pass), pass), carry(x)};
@@ -122,13 +122,12 @@ void ResidualOpening::emit(ScriptWriter& script) const {
 // et al. 2019, "Fixup").
 ResidualClosing::ResidualClosing(ParameterStore& parameters, const std::string& name,
                                  const BlockShape& shape)
-    : LayerOp(parameters),
-      shape_(shape),
-      convolution_(make_convolution(parameters, name + ".conv2", shape.second(),
-                                    shape.norm.kind == NormShape::Kind::kNone
-                                        ? Initial::all(0)
-                                        : Initial::he(9 * shape.out_channels))),
-      norm_(make_norm(parameters, name + ".norm2", shape)) {}
+    : HalfBlock(parameters, shape,
+                make_convolution(parameters, name + ".conv2", shape.second(),
+                                 shape.norm.kind == NormShape::Kind::kNone
+                                     ? Initial::all(0)
+                                     : Initial::he(9 * shape.out_channels)),
+                name + ".norm2") {}
 
 torch::Tensor ResidualClosing::close(const Halfway& half, const Pass& pass) {
   return norm_->forward_with(convolution_->forward(half.computed, pass), half.carried, pass);

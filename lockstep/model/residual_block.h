@@ -30,22 +30,34 @@ struct Halfway {
   torch::Tensor computed, carried;
 };
 
-class ResidualOpening : public LayerOp {
+// A convolution and the normalisation behind it.
+class HalfBlock : public LayerOp {
+ public:
+  void forward_without_samples(const Pass& pass) override { norm_->forward_without_samples(pass); }
+  void backward_without_samples(const Pass& pass) override {
+    norm_->backward_without_samples(pass);
+  }
+  void add_operations(std::span<double> by_parameter) const override {
+    convolution_->add_operations(by_parameter);
+  }
+  bool has_parameters() const override { return true; }
+
+ protected:
+  HalfBlock(ParameterStore& parameters, const BlockShape& shape, LayerPointer convolution,
+            const std::string& norm);
+
+  BlockShape shape_;
+  LayerPointer convolution_;
+  std::unique_ptr<Norm> norm_;
+};
+
+class ResidualOpening : public HalfBlock {
  public:
   ResidualOpening(ParameterStore& parameters, const std::string& name, const BlockShape& shape);
 
   Halfway open(const torch::Tensor& x, const Pass& pass);
   torch::Tensor open_backward(const Halfway& gradient, const Pass& pass);
-
-  void forward_without_samples(const Pass& pass) override { norm_->forward_without_samples(pass); }
-  void backward_without_samples(const Pass& pass) override {
-    norm_->backward_without_samples(pass);
-  }
   void emit(ScriptWriter& script) const override;
-  void add_operations(std::span<double> by_parameter) const override {
-    convolution_->add_operations(by_parameter);
-  }
-  bool has_parameters() const override { return true; }
 
  protected:
   torch::Tensor apply(const torch::Tensor& x, const Pass& pass) override;
@@ -54,38 +66,20 @@ class ResidualOpening : public LayerOp {
  private:
   torch::Tensor carry(const torch::Tensor& x) const;
   void add_carried_gradient(const torch::Tensor& gradient, const torch::Tensor& dx) const;
-
-  BlockShape shape_;
-  LayerPointer convolution_;
-  std::unique_ptr<Norm> norm_;
 };
 
-class ResidualClosing : public LayerOp {
+class ResidualClosing : public HalfBlock {
  public:
   ResidualClosing(ParameterStore& parameters, const std::string& name, const BlockShape& shape);
 
   torch::Tensor close(const Halfway& half, const Pass& pass);
   Halfway close_backward(const torch::Tensor& dy, const Pass& pass);
-
-  void forward_without_samples(const Pass& pass) override { norm_->forward_without_samples(pass); }
-  void backward_without_samples(const Pass& pass) override {
-    norm_->backward_without_samples(pass);
-  }
   void emit(ScriptWriter& script) const override;
-  void add_operations(std::span<double> by_parameter) const override {
-    convolution_->add_operations(by_parameter);
-  }
-  bool has_parameters() const override { return true; }
   int tensors_kept() const override { return 2; }
 
  protected:
   torch::Tensor apply(const torch::Tensor& x, const Pass& pass) override;
   torch::Tensor differentiate(const torch::Tensor& dy, const Pass& pass) override;
-
- private:
-  BlockShape shape_;
-  LayerPointer convolution_;
-  std::unique_ptr<Norm> norm_;
 };
 
 class ResidualBlock : public LayerOp {

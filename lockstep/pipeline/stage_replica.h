@@ -80,6 +80,8 @@ class StageReplica : public Replica {
   void expect_in(int microbatch);
   void take(int microbatch);
   void hand_on(int microbatch);
+  void expect_gradient(int microbatch);
+  void take_gradient(int microbatch);
   void forward(int microbatch);
   void backward(int microbatch, const LayerReady& on_layer);
   void compute_again(int microbatch);

@@ -11,14 +11,7 @@ class OverlappedTrain : public TrainingRuns {};
 
 TEST_F(OverlappedTrain, IsTheSameRunOnEveryWorld) {
   ASSERT_EQ(train("plain").code, 0);
-  std::vector<std::string> worlds{"threads"};
-#ifdef LOCKSTEP_HAVE_SIM
-  worlds.push_back("sim");
-#endif
-#ifdef LOCKSTEP_HAVE_MPI
-  worlds.push_back("mpi");
-#endif
-  for (const std::string& world : worlds) {
+  for (const std::string& world : worlds()) {
     for (const std::string name : {"wfbp", "fusion", "mg-wfbp"}) {
       const Outcome outcome =
           train(world + name, "--world " + world + " --set overlap.name=" + name);

@@ -14,17 +14,6 @@ class StagedTrain : public TrainingRuns {
       "--set model.widths=16,12 --set train.epochs=3 --set parallel.stages=2 "
       "--set parallel.microbatches=4 ";
   static inline const std::string kByHand = kStages + "--set parallel.cuts=hidden2 ";
-
-  std::vector<std::string> worlds() const {
-    std::vector<std::string> worlds{"threads"};
-#ifdef LOCKSTEP_HAVE_SIM
-    worlds.push_back("sim");
-#endif
-#ifdef LOCKSTEP_HAVE_MPI
-    worlds.push_back("mpi");
-#endif
-    return worlds;
-  }
 };
 
 TEST_F(StagedTrain, IsTheSameRunOnEveryWorldAndWhereverItIsCut) {

@@ -38,6 +38,16 @@ class TrainingRuns : public testing::Test {
     text << file.rdbuf();
     return text.str();
   }
+  static std::vector<std::string> worlds() {
+    std::vector<std::string> worlds{"threads"};
+#ifdef LOCKSTEP_HAVE_SIM
+    worlds.push_back("sim");
+#endif
+#ifdef LOCKSTEP_HAVE_MPI
+    worlds.push_back("mpi");
+#endif
+    return worlds;
+  }
   std::vector<nlohmann::json> metrics(const std::string& name) const {
     std::istringstream lines(content(name + "/metrics.jsonl"));
     std::vector<nlohmann::json> all;
