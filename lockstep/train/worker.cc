@@ -55,7 +55,7 @@ TrainResult Worker::run() {
   const std::int64_t total = job_.plan().steps();
   const bool in_step = job_.traits().in_step;
   TrainResult result;
-  result.stopped_early = early_stopping_.should_stop();  // before it was resumed
+  result.stopped_early = standing_.step < total && early_stopping_.should_stop();  // then resumed
   learner_.start();
   {
     BatchSupply batches(learner_.seat().peers(), job_, standing_.step, own_steps_);
@@ -130,7 +130,7 @@ void Worker::meet(TrainResult& result) {
   if (step / every > reported_ / every || last) report_training();
   if (learner_.consistent()) {
     take_snapshots();
-    if (!last && due("validate_every", validated_)) validate();
+    if (!last && due("validate_every", validated_)) result.validation = validate();
     result.stopped_early = early_stopping_.should_stop();
   }
   result.interrupted = !last && !result.stopped_early && agreed_to_stop();
@@ -178,6 +178,7 @@ void Worker::write_timeline() {
 
 Tallies Worker::validate() {
   const auto& samples = job_.split().validation;
+  const bool again = validated_ == standing_.step;  // by a run that was killed after its last step
   validated_ = standing_.step;
   if (samples.empty()) return {};
   const double began = transport_.now();
@@ -185,7 +186,7 @@ Tallies Worker::validate() {
   if (learner_.timeline() != nullptr) {
     learner_.timeline()->training.add(Activity::kValidate, began, transport_.now());
   }
-  early_stopping_.record(tallies.accuracy());
+  if (!again) early_stopping_.record(tallies.accuracy());
   if (reporter_ != nullptr) reporter_->validated(standing_, tallies, "validation");
   return tallies;
 }
@@ -217,7 +218,8 @@ void Worker::take_snapshots() {
 
 void Worker::finish(TrainResult& result) {
   learner_.finish(standing_.step);
-  result.validation = validate();
+  const bool known = validated_ == standing_.step && result.validation.samples > 0;
+  if (!known) result.validation = validate();
   save_checkpoint();
   result.best_accuracy = early_stopping_.best();
   result.test = learner_.validate(job_.split().test);

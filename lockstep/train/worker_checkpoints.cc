@@ -33,9 +33,8 @@ std::vector<std::string> Worker::resume() {
   if (const std::string then = cuts_of(saved), now = cuts_of(settled()); then != now) {
     if (job_.compression() != nullptr) {  // what it holds back belongs to a stage
       throw ConfigError(
-          "{} is of a run whose model was cut at [{}], this one at [{}]; with [compress] it can "
-          "only "
-          "go on with the same cuts (--set parallel.cuts=…)",
+          "{} is of a run whose model was cut at [{}], this one at [{}]; with [compress] it "
+          "can only go on with the same cuts (--set parallel.cuts=…)",
           checkpoint->path(), then, now);
     }
     learner_.forget_buckets();
@@ -55,6 +54,7 @@ std::vector<std::string> Worker::resume() {
                       standing_.step, job_.plan().steps());
   }
   standing_.epoch = job_.plan().at(standing_.step).epochs;
+  if (standing_.step > 0) standing_.lr = job_.rates(standing_.step - 1).lr;
   return news;
 }
 

@@ -94,6 +94,38 @@ TEST_F(Train, AKilledRunGoesOnAsIfNothingHadHappened) {
   }
 }
 
+// Killed between its last checkpoint and its summary, a run has nothing left to learn.
+TEST_F(Train, ARunKilledAtItsVeryEndEndsAlike) {
+  const auto but_time = [](nlohmann::json json) {
+    json.erase("seconds");
+    json.erase("waited_for_batches");
+    json.erase("by_worker");
+    return json;
+  };
+  const std::string stopping =
+      "--set train.patience=1 --set train.least_gain=1 --set train.validate_every=0.5 ";
+  for (const std::string& more : {std::string(), stopping}) {
+    const std::string name = more.empty() ? "to the end" : "stopped early";
+    ASSERT_EQ(lockstep("train --out '" + run(name) + "' " + kSmall + more).code, 0);
+    const auto lines = metrics(name);
+    const auto summary = nlohmann::json::parse(content(name + "/summary.json"));
+    EXPECT_EQ(summary.at("stopped_early"), !more.empty());
+    const std::string weights = content(name + "/weights.npy");
+    for (const char* file : {"summary.json", "weights.npy", "model.pt"}) {
+      fs::remove(folder_ / name / file);
+    }
+    const Outcome resumed = lockstep("train --resume '" + run(name) + "'");
+    ASSERT_EQ(resumed.code, 0) << resumed.text;
+    EXPECT_TRUE(content(name + "/weights.npy") == weights) << name;
+    const auto again = metrics(name);
+    ASSERT_EQ(again.size(), lines.size()) << name;
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      EXPECT_EQ(but_time(again[i]), but_time(lines[i])) << name;
+    }
+    EXPECT_EQ(but_time(nlohmann::json::parse(content(name + "/summary.json"))), but_time(summary));
+  }
+}
+
 TEST_F(Train, CtrlCFinishesTheStepAndSaysHowToGoOn) {
   ASSERT_EQ(train("whole", kLong).code, 0);
   kill_after("train --out " + run("stopped") + " " + kSmall + kLong,
