@@ -137,10 +137,8 @@ void serve_command(const Arguments& arguments) {
   std::atomic<bool> ended = false;
   std::thread stopper([&] {
     while (interrupt_signal() == 0 && !ended) poll(nullptr, 0, 100);
-    while (!ended) {  // it may not be listening yet
-      server.stop();
-      poll(nullptr, 0, 100);
-    }
+    while (!ended && !server.is_running()) poll(nullptr, 0, 10);  // it may not be listening yet
+    if (!ended) server.stop();
   });
   {
     const SignalsElsewhere on_the_stopper;

@@ -3,17 +3,17 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
-#include <filesystem>
 #include <iostream>
 #include <memory>
 
 #include "apps/command.h"
 #include "apps/sweep_display.h"
 #include "apps/sweep_runner.h"
-#include "lockstep/base/error.h"
 #include "lockstep/base/progress.h"
 #include "lockstep/base/text.h"
+#include "lockstep/base/this_program.h"
 #include "lockstep/experiment/run_record.h"
 #include "lockstep/transport/thread_budget.h"
 
@@ -84,7 +84,7 @@ void print_grid(const SweepFile& sweep, const std::vector<Cell>& cells, const st
   if (done == 0 || done == runs.size()) return;
   const double left = taken / static_cast<double>(done) * static_cast<double>(runs.size() - done);
   std::cout << fmt::format("By the runs that are done, the rest takes about {}.\n",
-                           spoken_seconds(left / jobs));
+                           spoken_seconds(left / std::min<double>(jobs, runs.size() - done)));
 }
 
 int terminal_columns() {
@@ -92,25 +92,21 @@ int terminal_columns() {
   return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 80;
 }
 
-std::string own_program() {
-  std::error_code error;
-  const auto path = std::filesystem::read_symlink("/proc/self/exe", error);
-  if (error) throw DataError("cannot find this program's own file: {}", error.message());
-  return path;
-}
-
 void sweep_command(const Arguments& arguments) {
   const SweepFile sweep = read_sweep_file(arguments.file, arguments.scale);
   const std::string root = directory_of(arguments, sweep);
   std::vector<Cell> cells = cells_of(sweep);
-  const int jobs = arguments.jobs > 0 ? arguments.jobs : fitting_jobs(sweep, cells, usable_cores());
+  const auto runs = static_cast<int>(cells.size() * sweep.seeds.size());
+  const int wanted =
+      arguments.jobs > 0 ? arguments.jobs : fitting_jobs(sweep, cells, usable_cores());
+  const int jobs = std::clamp(wanted, 1, std::max(1, runs));
   if (arguments.dry_run) return print_grid(sweep, cells, root, jobs);
 
   SweepDirectory directory(root, sweep, std::move(cells), arguments.scale, arguments.again);
   std::cout << fmt::format("{}{}{} cells, {} runs, {} at a time, in {}\n", sweep.title,
                            sweep.title.empty() ? "" : "\n", directory.cells().size(),
                            directory.runs().size(), jobs, root);
-  SweepRunner runner(directory, sweep, own_program(), jobs);
+  SweepRunner runner(directory, sweep, this_program(), jobs);
   SweepDisplay display(std::cout, stdout_is_terminal(), terminal_columns());
   runner.run([&](const SweepStanding& standing) { display.show(standing); });
   display.close();

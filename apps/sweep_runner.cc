@@ -188,9 +188,10 @@ double SweepRunner::seconds_left() const {
     }
   }
   if (each == 0) return -1;
+  const std::size_t runs = waiting_.size() + under_way_.size();
   double left = each * static_cast<double>(waiting_.size());
   for (const UnderWay& one : under_way_) left += each * (1 - share_of(*one.run));
-  return left / static_cast<double>(jobs_);
+  return left / static_cast<double>(std::clamp<std::size_t>(runs, 1, jobs_));
 }
 
 SweepStanding SweepRunner::standing() {
@@ -199,8 +200,7 @@ SweepStanding SweepRunner::standing() {
   standing.done = done_;
   standing.failed = failures_.size();
   for (const UnderWay& one : under_way_) {
-    standing.running.push_back(
-        {title_of(*one.run), share_of(*one.run), wall_seconds() - one.began});
+    standing.running.push_back({title_of(*one.run), share_of(*one.run)});
   }
   standing.seconds = wall_seconds() - began_;
   standing.left = seconds_left();

@@ -21,8 +21,7 @@ struct RunFailure {
 struct SweepStanding {
   struct Running {
     std::string title;
-    double share = 0;    // done, 0 to 1
-    double seconds = 0;  // since it began
+    double share = 0;  // done, 0 to 1
   };
   std::size_t runs = 0, done = 0, failed = 0;
   std::vector<Running> running;

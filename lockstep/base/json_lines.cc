@@ -3,28 +3,20 @@
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <iterator>
 #include <ostream>
 
 #include "lockstep/base/error.h"
+#include "lockstep/base/file.h"
 
 namespace lockstep {
 namespace {
 
-std::string read_all(const std::string& path) {
-  std::ifstream file(path, std::ios::binary);
-  if (!file) throw DataError("cannot read {}: {}", path, std::strerror(errno));
-  try {
-    return {std::istreambuf_iterator<char>(file), {}};
-  } catch (const std::ios::failure&) {  // a folder opens like a file, but has nothing to read
-    throw DataError("cannot read {}: {}", path, std::strerror(errno));
-  }
-}
+constexpr std::size_t kMostBytes = std::size_t{1} << 30;
 
 // Cuts off what a killed writer left of its last line; a line appended to it would be lost too.
 void drop_torn_line(const std::string& path) {
   if (!std::filesystem::is_regular_file(path)) return;
-  const std::string text = read_all(path);
+  const std::string text = read_text_file(path, kMostBytes);
   const auto end = text.rfind('\n');
   const std::size_t whole = end == std::string::npos ? 0 : end + 1;
   if (whole == text.size()) return;
@@ -47,7 +39,7 @@ void JsonLines::write(const Json& object) {
 }
 
 std::vector<Json> read_json_lines(const std::string& path) {
-  const std::string text = read_all(path);
+  const std::string text = read_text_file(path, kMostBytes);
   std::vector<Json> lines;
   std::size_t begin = 0;
   for (int number = 1;; ++number) {
@@ -64,7 +56,7 @@ std::vector<Json> read_json_lines(const std::string& path) {
 }
 
 Json read_json(const std::string& path) {
-  Json object = Json::parse(read_all(path), nullptr, false);
+  Json object = Json::parse(read_text_file(path, kMostBytes), nullptr, false);
   if (!object.is_object()) throw DataError("{} is not a JSON object", path);
   return object;
 }

@@ -55,13 +55,15 @@ void put_into_lines(std::vector<NamedRun> runs, Comparison& comparison) {
       of_lines.push_back(settings);
     }
     auto& line = comparison.lines[at].runs;
-    if (std::ranges::find(line, record.seed, &RunRecord::seed) != line.end()) {
-      comparison.remarks.push_back(fmt::format(
-          "{} was left out: another run has the same settings and seed, and would count twice",
-          run.path));
+    const auto twin = std::ranges::find(line, record.seed, &RunRecord::seed);
+    if (twin == line.end()) {
+      line.push_back(std::move(record));
       continue;
     }
-    line.push_back(std::move(record));
+    if (record.complete && !twin->complete) std::swap(record, *twin);  // the one that is finished
+    comparison.remarks.push_back(fmt::format(
+        "{} was left out: another run has the same settings and seed, and would count twice",
+        record.path));
   }
 }
 
@@ -100,7 +102,9 @@ void find_differences(Comparison& comparison) {
   }
 }
 
+// Each its own: runs of two directories may be called alike.
 void name_lines(Comparison& comparison) {
+  std::set<std::string> taken;
   for (Line& line : comparison.lines) {
     if (!line.label.empty()) continue;
     std::vector<std::string> parts;
@@ -108,9 +112,11 @@ void name_lines(Comparison& comparison) {
       parts.push_back(fmt::format("{}={}", short_name(one.key), one.value));
     }
     constexpr std::size_t kMostParts = 4;
+    const std::string& path = line.runs.front().path;
     line.label = parts.empty() || parts.size() > kMostParts
-                     ? std::filesystem::path(line.runs.front().path).filename().string()
+                     ? std::filesystem::path(path).filename().string()
                      : fmt::format("{}", fmt::join(parts, " "));
+    if (!taken.insert(line.label).second) line.label = path;
   }
 }
 
@@ -218,9 +224,10 @@ void add_published(const std::vector<PublishedResult>& published, Comparison& co
     const auto found = std::ranges::find(published, line.labels, &PublishedResult::at);
     if (line.labels.empty() || found == published.end()) continue;
     line.published = *found;
-    const TestResult test = t_test(
-        line.accuracy, published_spread(found->runs, found->mean, found->std, found->deviation),
-        comparison.options.test, Tail::kTwo);
+    const TestResult test =
+        t_test(line.accuracy,
+               published_spread(found->runs, found->mean, found->std, Deviation::kPopulation),
+               comparison.options.test, Tail::kTwo);
     if (test.possible && found->std > 0) line.against_published = test;
   }
 }

@@ -76,6 +76,7 @@ class Reader {
   }
 
   double number(const FormulaValue& value) const {
+    if (passing_over_ > 0) return 0;
     if (const auto* found = std::get_if<double>(&value)) return *found;
     fail(fmt::format("the text '{}' is no number", std::get<std::string>(value)));
   }
@@ -89,6 +90,7 @@ class Reader {
   FormulaValue either() {
     FormulaValue value = both();
     while (take_word("or")) {
+      const PassingOver rest(*this, is_true(value));
       const FormulaValue other = both();
       value = truth(is_true(value) || is_true(other));
     }
@@ -98,6 +100,7 @@ class Reader {
   FormulaValue both() {
     FormulaValue value = negated();
     while (take_word("and")) {
+      const PassingOver rest(*this, !is_true(value));
       const FormulaValue other = negated();
       value = truth(is_true(value) && is_true(other));
     }
@@ -151,6 +154,7 @@ class Reader {
 
   double divisor() {
     const double value = number(signed_value());
+    if (passing_over_ > 0) return 1;
     if (value == 0) fail("division by 0");
     return value;
   }
@@ -199,7 +203,7 @@ class Reader {
     const std::size_t begin = at_;
     while (at_ < text_.size() && of_a_name(text_[at_])) ++at_;
     const std::string name(text_.substr(begin, at_ - begin));
-    if (!take("(")) return names_(name);
+    if (!take("(")) return passing_over_ > 0 ? FormulaValue(0.0) : names_(name);
     const auto function = functions().find(name);
     if (function == functions().end()) {
       at_ = begin;
@@ -232,10 +236,28 @@ class Reader {
     Reader& reader_;
   };
 
+  // Once the left side of "and" or "or" has decided, the right side is read, but need not have a
+  // value: a name in it may be of a component that is not chosen here.
+  class PassingOver {
+   public:
+    PassingOver(Reader& reader, bool decided) : reader_(reader), decided_(decided) {
+      if (decided_) ++reader_.passing_over_;
+    }
+    ~PassingOver() {
+      if (decided_) --reader_.passing_over_;
+    }
+    PassingOver(const PassingOver&) = delete;
+    PassingOver& operator=(const PassingOver&) = delete;
+
+   private:
+    Reader& reader_;
+    bool decided_;
+  };
+
   std::string_view text_;
   const FormulaNames& names_;
   std::size_t at_ = 0;
-  int depth_ = 0;
+  int depth_ = 0, passing_over_ = 0;
 };
 
 }  // namespace

@@ -134,6 +134,13 @@ std::string describe_test(const Comparison& comparison) {
                      tested, tested == 1 ? "" : "s");
 }
 
+std::string describe_deviation(const Comparison& comparison) {
+  const bool published = std::ranges::any_of(
+      comparison.lines, [](const Line& line) { return line.published.has_value(); });
+  return fmt::format("± is the standard deviation of the sample{}",
+                     published ? ", of published results that of the population" : "");
+}
+
 Json to_json(const Comparison& comparison, std::size_t most_points) {
   const std::size_t each =
       std::max(kFewestPoints, most_points / std::max<std::size_t>(1, comparison.lines.size()));
@@ -146,6 +153,7 @@ Json to_json(const Comparison& comparison, std::size_t most_points) {
           {"target", comparison.target},
           {"confidence", comparison.options.confidence},
           {"test", describe_test(comparison)},
+          {"deviation", describe_deviation(comparison)},
           {"baseline", comparison.baseline},
           {"epochs_alike", comparison.epochs_alike},
           {"common", to_json(comparison.common)},

@@ -15,5 +15,6 @@ std::string significance(const Line& line);
 std::string reproduce_command(const RunRecord& run);
 // "Welch's t-test, two-tailed, Holm over 4 lines"
 std::string describe_test(const Comparison& comparison);
+std::string describe_deviation(const Comparison& comparison);  // which one stands behind ±
 
 }  // namespace lockstep

@@ -139,9 +139,10 @@ std::string to_markdown(const Comparison& comparison) {
     text += "|\n";
   }
   text += fmt::format(
-      "\n± is the standard deviation of the sample. p and effect (Hedges' g) are "
-      "against \"{}\": {}; * p < 0.05, ** p < 0.01, *** p < 0.001.\n",
-      comparison.lines[comparison.baseline].label, describe_test(comparison));
+      "\n{}. p and effect (Hedges' g) are against \"{}\": {}; "
+      "* p < 0.05, ** p < 0.01, *** p < 0.001.\n",
+      describe_deviation(comparison), comparison.lines[comparison.baseline].label,
+      describe_test(comparison));
   if (!comparison.common.empty()) {
     text += fmt::format("\nIn all lines: {}.\n", settings_text(comparison.common));
   }
@@ -210,7 +211,7 @@ std::string to_terminal(const Comparison& comparison) {
   const bool tested = std::ranges::any_of(
       comparison.lines, [](const Line& line) { return line.against_baseline.has_value(); });
   if (tested) {
-    text += fmt::format("\n± is the sample's standard deviation; p and effect against \"{}\": {}\n",
+    text += fmt::format("\n{}; p and effect against \"{}\": {}\n", describe_deviation(comparison),
                         comparison.lines[comparison.baseline].label, describe_test(comparison));
   }
   for (const std::string& remark : comparison.remarks) text += remark + "\n";

@@ -37,23 +37,29 @@ std::map<std::string, std::string> settings_of(const std::string& path) {
   return settings;
 }
 
+bool has_number(const Json& object, const char* key) {
+  const auto found = object.find(key);
+  return found != object.end() && found->is_number();
+}
+
 void read_metrics(const std::string& path, RunRecord& record) {
   if (std::error_code error; !std::filesystem::exists(path, error)) return;
+  double validated = -1;  // at which step
   for (const Json& line : read_json_lines(path)) {
     record.seconds = std::max(record.seconds, number(line, "seconds"));
     record.samples = std::max(record.samples, number(line, "samples"));
     record.bytes = std::max(record.bytes, number(line, "bytes"));
     record.epochs = std::max(record.epochs, number(line, "epoch"));
-    if (line.contains("test_accuracy")) record.test = number(line, "test_accuracy", 1);
-    if (!line.contains("validation_accuracy")) continue;
+    // An accuracy that is no number is written as null.
+    if (has_number(line, "test_accuracy")) record.test = number(line, "test_accuracy", 1);
+    if (!has_number(line, "validation_accuracy")) continue;
     const CurvePoint point{number(line, "epoch"), number(line, "samples"), number(line, "seconds"),
                            number(line, "bytes"), number(line, "validation_accuracy", 1)};
-    // A run that stops early validates its last step twice: before and after it has finished.
-    if (!record.curve.empty() && record.curve.back().samples == point.samples) {
-      record.curve.back() = point;
-    } else {
-      record.curve.push_back(point);
-    }
+    // A run that is taken up again after its end, to go further, validates there once more.
+    const double step = number(line, "step");
+    if (step != validated) record.curve.emplace_back();
+    validated = step;
+    record.curve.back() = point;
   }
 }
 

@@ -49,9 +49,8 @@ struct Axis {
 
 struct PublishedResult {
   std::vector<std::string> at;  // labels
-  double mean = 0, std = 0;     // in per cent
+  double mean = 0, std = 0;     // in per cent; the deviation of the population
   std::size_t runs = 5;
-  Deviation deviation = Deviation::kPopulation;
 };
 
 // Which accuracy of a run counts.

@@ -15,6 +15,7 @@ class ServedStrategy : public SyncStrategy {
   void prepare(const SyncSetup& setup) override;
   bool consistent_now() const override { return met_; }
   const StalenessRecord* staleness() const override { return &staleness_; }
+  void before_saving() override { account(); }  // also of what the server was told to rest
   void state(StateVisitor& visitor) override;
 
  protected:

@@ -1,4 +1,4 @@
-// Where workers of a simulated asynchronous run go on after a meeting.
+// Where workers of a simulated run go on after a checkpoint.
 #pragma once
 
 #include "lockstep/collective/group.h"

@@ -154,6 +154,8 @@ TrainResult train(World& world, const TrainRequest& request) {
       if (request.resume) {  // it can go on: not before may its files change
         cut_metrics(paths.metrics(), worker.step(), worker.ended());
         cut_arrivals(paths.arrivals(), worker.step());
+        std::error_code none;
+        std::filesystem::remove(paths.summary(), none);  // of its end before it goes further
       }
       reporter.emplace(paths, job.plan().steps(), worker.step(), request.quiet);
       reporter->say(fmt::format("{} on {}", describe(job.placement()), world.describe(ranks)));

@@ -10,7 +10,6 @@
 #include "lockstep/train/exchange.h"
 #include "lockstep/train/interrupt.h"
 #include "lockstep/train/ledgers.h"
-#include "lockstep/train/start_line.h"
 #include "lockstep/train/trace_file.h"
 
 namespace lockstep {
@@ -38,8 +37,7 @@ Worker::Worker(Transport& transport, const Job& job, RunPaths paths)
       learner_(transport, job),
       early_stopping_(job.config().at("train").own().integer("patience"),
                       job.config().at("train").own().real("least_gain")),
-      began_(transport.now()),
-      lines_up_(wants_arrivals(job) && job.config().at("cluster").own().text("world") == "sim") {}
+      began_(transport.now()) {}
 
 std::vector<std::string> Worker::remarks() const {
   std::vector<std::string> remarks = learner_.remarks();
@@ -59,7 +57,7 @@ TrainResult Worker::run() {
   learner_.start();
   {
     BatchSupply batches(learner_.seat().peers(), job_, standing_.step, own_steps_);
-    if (lines_up_) line_up(learner_.group());
+    start_clock();
     while (standing_.step < total && !result.interrupted && !result.stopped_early) {
       const Turn turn = learner_.next(standing_.step, next_meeting());
       if (turn.trains) {
@@ -136,7 +134,7 @@ void Worker::meet(TrainResult& result) {
   result.interrupted = !last && !result.stopped_early && agreed_to_stop();
   if (!last && !result.stopped_early && (result.interrupted || due("checkpoint_every", saved_))) {
     save_checkpoint();
-    if (lines_up_) line_up(learner_.group());
+    start_clock();
   }
 }
 

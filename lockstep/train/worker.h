@@ -60,6 +60,7 @@ class Worker {
   bool agreed_to_stop();
   void take_snapshots();
   void save_checkpoint();
+  void start_clock();
   void rest(RestFor wish);
   void save_model(const std::string& path);
   void finish(TrainResult& result);
@@ -80,12 +81,11 @@ class Worker {
   std::int64_t own_steps_ = 0;  // that this worker has taken
   // The steps of the latest report, snapshot, validation and checkpoint.
   std::int64_t reported_ = 0, looked_ = 0, validated_ = 0, saved_ = 0;
-  bool at_meeting_ = false;  // was the latest step the last before a meeting?
-  bool closed_ = false;      // has this worker asked for an early meeting?
-  double began_;
-  double seconds_before_ = 0;  // of earlier sittings
+  bool at_meeting_ = false;    // was the latest step the last before a meeting?
+  bool closed_ = false;        // has this worker asked for an early meeting?
+  double began_;               // counting the seconds that are not in the next one
+  double seconds_before_ = 0;  // up to the last checkpoint, or of earlier sittings
   double bytes_before_ = 0;
-  const bool lines_up_;  // is there a clock to go on by in the same way after every checkpoint?
 };
 
 }  // namespace lockstep

@@ -1,6 +1,7 @@
 // What a worker leaves behind and goes on from.
 #include "lockstep/data/npy.h"
 #include "lockstep/train/arrival_file.h"
+#include "lockstep/train/start_line.h"
 #include "lockstep/train/whole_model.h"
 #include "lockstep/train/worker.h"
 
@@ -45,7 +46,7 @@ std::vector<std::string> Worker::resume() {
   }
   learner_.replica().apply_update();
   if (checkpoint->newcomer()) learner_.begin_ledger();
-  seconds_before_ = standing_.seconds;
+  began_ = transport_.now();
   bytes_before_ = standing_.bytes;
   news.push_back(fmt::format("Going on after step {} of {}.", standing_.step, job_.plan().steps()));
   if (!checkpoint->change().empty()) news.push_back(checkpoint->change());
@@ -58,8 +59,18 @@ std::vector<std::string> Worker::resume() {
   return news;
 }
 
+// On a simulated clock saving takes no time, for no disk is simulated, and all go on together:
+// taken up here, a run goes on as if it had never been stopped.
+void Worker::start_clock() {
+  if (!transport_.simulated()) return;
+  line_up(learner_.seat().trainers());
+  began_ = transport_.now();
+}
+
 void Worker::save_checkpoint() {
   const double began = transport_.now();
+  seconds_before_ += began - began_;
+  began_ = began;
   saved_ = standing_.step;
   rest(RestFor::kSaving);
   learner_.ledger();  // settled, so that nothing is lost
@@ -68,6 +79,8 @@ void Worker::save_checkpoint() {
   lockstep::save_checkpoint(
       everyone_, paths_.checkpoints(), meta, [this](StateVisitor& visitor) { state(visitor); },
       keep, learner_.seat().plan());
+  // What was sent to rest is no part of training: taken up here, nobody would know of it.
+  bytes_before_ = standing_.bytes - static_cast<double>(learner_.bytes_sent());
   learner_.start_server();
   if (learner_.timeline() != nullptr) {
     learner_.timeline()->training.add(Activity::kSave, began, transport_.now());
@@ -119,6 +132,7 @@ void Worker::state(StateVisitor& visitor) {
   visitor.integer("saved", saved_);
   visitor.real("samples", standing_.samples);
   visitor.real("seconds", standing_.seconds);
+  visitor.real("elapsed", seconds_before_);  // also since the last step
   visitor.real("bytes", standing_.bytes);
   StateScope since(visitor, "since_report");
   since.real("loss", tallies_.loss);

@@ -4,17 +4,21 @@
 
 namespace lockstep {
 
-MpiCompanion::MpiCompanion(MpiRun& run, std::function<void(Transport&)> body)
-    : run_(run), thread_([this, lane = run.next_lane(), work = std::move(body)] {
-        try {
-          MpiTransport transport(run_, lane);
-          work(transport);
-          run_.board().line(run_.rank(), lane).finish();
-        } catch (...) {
-          error_ = std::current_exception();
-          run_.died(lane, error_);
-        }
-      }) {}
+MpiCompanion::MpiCompanion(MpiRun& run, std::function<void(Transport&)> body) : run_(run) {
+  const int lane = run.next_lane();
+  // At work from here on, whenever its thread may come to it.
+  run.board().line(run.rank(), lane).start(wall_seconds());
+  thread_ = std::thread([this, lane, work = std::move(body)] {
+    try {
+      MpiTransport transport(run_, lane);
+      work(transport);
+      run_.board().line(run_.rank(), lane).finish();
+    } catch (...) {
+      error_ = std::current_exception();
+      run_.died(lane, error_);
+    }
+  });
+}
 
 // While an exception passes through the body its companions may be waiting for messages that will
 // not come: they must end for the exception to get out.

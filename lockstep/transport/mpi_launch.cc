@@ -2,18 +2,19 @@
 
 #include <signal.h>
 #include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <atomic>
 #include <cerrno>
-#include <climits>
 #include <cstdlib>
 #include <cstring>
 #include <string>
 #include <vector>
 
 #include "lockstep/base/error.h"
+#include "lockstep/base/this_program.h"
 
 extern char** environ;
 
@@ -28,12 +29,10 @@ void pass_on(int signal) {
   if (const pid_t process = mpirun_process.load(); process > 0) kill(process, signal);
 }
 
-// mpirun would take /proc/self/exe for itself.
-std::string this_program() {
-  char path[PATH_MAX];
-  const ssize_t length = readlink("/proc/self/exe", path, sizeof path);
-  if (length <= 0) throw ConfigError("cannot find this program's file: {}", std::strerror(errno));
-  return {path, static_cast<std::size_t>(length)};
+// Who wants this process to die with its parent means mpirun, too, which has to be told.
+void outlive_the_parent_until_mpirun_knows() {
+  int signal = 0;
+  if (prctl(PR_GET_PDEATHSIG, &signal) == 0 && signal != 0) prctl(PR_SET_PDEATHSIG, SIGTERM);
 }
 
 }  // namespace
@@ -45,6 +44,7 @@ int run_under_mpirun(int ranks, int argc, char** argv) {
   }
   // Not bound: a rank's companions and its model's threads may use idle cores. Quiet: when a run
   // fails the report says why, and mpirun's own page of text only hides it.
+  // By its path: mpirun would take /proc/self/exe for itself.
   std::vector<std::string> words{"mpirun",          "--quiet",   "-n",   std::to_string(ranks),
                                  "--oversubscribe", "--bind-to", "none", this_program()};
   words.insert(words.end(), argv + 1, argv + argc);
@@ -61,6 +61,7 @@ int run_under_mpirun(int ranks, int argc, char** argv) {
   sigaction(SIGHUP, &action, nullptr);
   action.sa_handler = [](int signal) { ended_by = signal; };
   sigaction(SIGINT, &action, nullptr);
+  outlive_the_parent_until_mpirun_knows();
 
   pid_t process = 0;
   const int error = posix_spawnp(&process, "mpirun", nullptr, nullptr, arguments.data(), environ);
@@ -71,6 +72,8 @@ int run_under_mpirun(int ranks, int argc, char** argv) {
         std::strerror(error));
   }
   mpirun_process = process;
+  // What came before there was anybody to pass it on to.
+  if (const int signal = ended_by; signal == SIGTERM || signal == SIGHUP) kill(process, signal);
   int status = 0;
   while (waitpid(process, &status, 0) < 0 && errno == EINTR) {
   }

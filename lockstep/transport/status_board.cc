@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <cstring>
@@ -17,6 +18,7 @@ namespace lockstep {
 namespace {
 
 constexpr int kPatience = 100'000;  // turns before a lock counts as left by a dead process
+constexpr int kBetweenYields = 1000;
 constexpr std::size_t kReasonBytes = 8192;
 constexpr std::size_t kReportLines = 40;
 constexpr double kSilent = 1;  // seconds
@@ -84,6 +86,7 @@ std::string ranges(const std::vector<int>& ranks) {
 void StatusLine::lock() const {
   for (int i = 0; i < kPatience; ++i) {
     if (lock_.exchange(1, std::memory_order_acquire) == 0) return;
+    if (i % kBetweenYields == kBetweenYields - 1) sched_yield();  // its holder may be off its core
   }
 }
 void StatusLine::unlock() const {

@@ -34,6 +34,8 @@ class ThreadCompanion : public Companion {
       : run_(run), rank_(rank), exceptions_(std::uncaught_exceptions()) {
     // Some counts are the process's: a companion must not set another one than its rank has.
     const int threads = applied_thread_budget();
+    // At work from here on, whenever its thread may come to it.
+    run.board.line(rank, lane).start(wall_seconds());
     thread_ = std::thread([&run, rank, lane, threads, body = std::move(body)] {
       if (threads > 0) apply_thread_budget(threads);
       try {

@@ -101,8 +101,10 @@ void Waiter::until_slowly(FunctionView<bool()> ready, FunctionView<int()> who, c
     // A companion may be without work for as long as its own rank computes, and a server, who
     // takes what anybody sends, for as long as all of them do.
     const bool rests = peer == kAnyRank || (peer == rank_ && &line_ != &board_.line(rank_));
-    if (!rests && now - began > patience_.timeout && !ready()) {
-      if (peer == rank_ && now - board_.companions_rest_since(rank_) <= patience_.timeout) continue;
+    if (!rests && now - began > patience_.timeout) {
+      // Asked before ready() is: a companion may deliver what is waited for and end in between.
+      const double rested = peer == rank_ ? board_.companions_rest_since(rank_) : 0;
+      if (ready() || now - rested <= patience_.timeout) continue;
       fail(timeout_reason(rank_, line_.read(), now, patience_.timeout));
     }
   }

@@ -38,7 +38,8 @@ TEST_F(CompressedTrain, IsTheSameRunOnEveryWorld) {
 
 TEST_F(CompressedTrain, GoesOnWithWhatWasHeldBack) {
   const std::string more =
-      "--set compress.name=topk --set compress.from_epoch=0.5 --set train.checkpoint_every=0.2 ";
+      "--set compress.name=topk --set compress.from_epoch=0.5 --set train.checkpoint_every=0.2 "
+      "--set train.epochs=20 ";
   ASSERT_EQ(train("whole", more).code, 0);
   kill_after("train --out " + run("killed") + " " + kSmall + more + " --set train.log_every=1",
              run("killed") + "/metrics.jsonl", 12, SIGKILL);

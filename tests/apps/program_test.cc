@@ -1,8 +1,10 @@
 // The program as a user meets it: what it prints and the code it ends with.
 #include "tests/apps/program.h"
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
@@ -175,7 +177,8 @@ TEST(Program, HelpIsNotAnError) {
 
 #ifdef LOCKSTEP_HAVE_SIM
 TEST(Program, SimulatedTimesComeFromTheClusterFile) {
-  const auto path = std::filesystem::temp_directory_path() / "lockstep-program-test.toml";
+  const auto path = std::filesystem::temp_directory_path() /
+                    fmt::format("lockstep-program-test-{}.toml", getpid());
   std::ofstream(path)
       << "topology = \"star\"\nhosts = 4\nbandwidth = \"1MB/s\"\nlatency = \"0s\"\n";
   const Outcome outcome = lockstep(

@@ -154,13 +154,15 @@ TEST_F(Replay, EveryRunReportsByWorker) {
 #ifdef LOCKSTEP_HAVE_SIM
 // Taken up from the checkpoint in the middle, as after a crash that lost everything since.
 TEST_F(Replay, ResumingOnSimIsNeverHavingStopped) {
-  for (const std::string strategy : {"asynchronous", "stale-synchronous", "gossip", "elastic"}) {
+  for (const std::string strategy :
+       {"synchronous", "local", "asynchronous", "stale-synchronous", "gossip", "elastic"}) {
     const std::string more =
         " --world sim --workers 4 --set cluster.slow=1=1.7 --set "
-        "cluster.jitter=0.3 --set train.keep=3 --set sync.name=" +
+        "cluster.jitter=0.3 --set train.keep=3 --set train.log_every=3 --set sync.name=" +
         strategy + (strategy == "elastic" ? " --set sync.asynchronous=true" : "");
     ASSERT_EQ(train(strategy, more).code, 0);
     const std::string whole = content(strategy + "/weights.npy");
+    const auto lines = metrics(strategy);
     std::vector<fs::path> saved;
     for (const auto& entry : fs::directory_iterator(folder_ / strategy / "checkpoint")) {
       saved.push_back(entry.path());
@@ -171,6 +173,13 @@ TEST_F(Replay, ResumingOnSimIsNeverHavingStopped) {
     const Outcome resumed = lockstep("train --resume " + run(strategy));
     ASSERT_EQ(resumed.code, 0) << resumed.text;
     EXPECT_TRUE(content(strategy + "/weights.npy") == whole) << strategy;
+    const auto again = metrics(strategy);
+    ASSERT_EQ(again.size(), lines.size()) << strategy;
+    for (std::size_t i = 0; i < lines.size(); ++i) {
+      EXPECT_EQ(but_time(again[i]), but_time(lines[i])) << strategy;
+      // The clock begins anew: it rounds otherwise.
+      EXPECT_NEAR(again[i].at("seconds"), lines[i].at("seconds"), 1e-12) << strategy;
+    }
   }
 }
 #endif

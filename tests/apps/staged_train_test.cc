@@ -52,9 +52,9 @@ TEST_F(StagedTrain, LearnsWhatTheWholeModelLearns) {
 }
 
 TEST_F(StagedTrain, GoesOnAfterAKillWithOtherCuts) {
-  ASSERT_EQ(train("straight", kByHand + "--set train.checkpoint_every=0.2").code, 0);
-  kill_after("train --out " + run("killed") + " " + kSmall + kByHand +
-                 "--set train.checkpoint_every=0.2 --set train.log_every=1",
+  const std::string more = kByHand + "--set train.checkpoint_every=0.2 --set train.epochs=12 ";
+  ASSERT_EQ(train("straight", more).code, 0);
+  kill_after("train --out " + run("killed") + " " + kSmall + more + "--set train.log_every=1",
              run("killed") + "/metrics.jsonl", 12, SIGKILL);
   const Outcome resumed =
       lockstep("train --resume " + run("killed") + " --set parallel.cuts=classifier");

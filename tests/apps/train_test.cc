@@ -96,12 +96,6 @@ TEST_F(Train, AKilledRunGoesOnAsIfNothingHadHappened) {
 
 // Killed between its last checkpoint and its summary, a run has nothing left to learn.
 TEST_F(Train, ARunKilledAtItsVeryEndEndsAlike) {
-  const auto but_time = [](nlohmann::json json) {
-    json.erase("seconds");
-    json.erase("waited_for_batches");
-    json.erase("by_worker");
-    return json;
-  };
   const std::string stopping =
       "--set train.patience=1 --set train.least_gain=1 --set train.validate_every=0.5 ";
   for (const std::string& more : {std::string(), stopping}) {
@@ -270,6 +264,15 @@ TEST_F(Train, ACompleteRunIsNotRunAgain) {
   EXPECT_EQ(again.code, 2);
   EXPECT_THAT(again.text, HasSubstr("is complete"));
   EXPECT_TRUE(content("a/metrics.jsonl") == metrics_before);
+}
+
+// Its results are those of the shorter run until it has ended again.
+TEST_F(Train, ARunThatGoesFurtherIsNotCompleteMeanwhile) {
+  ASSERT_EQ(train("a", "--set train.log_every=1").code, 0);
+  const auto lines = static_cast<int>(metrics("a").size());
+  kill_after("train --resume " + run("a") + " --set train.epochs=400", run("a") + "/metrics.jsonl",
+             lines + 1, SIGKILL);
+  EXPECT_FALSE(fs::exists(folder_ / "a" / "summary.json"));
 }
 
 TEST_F(Train, FakeModelsRunToTheEnd) {

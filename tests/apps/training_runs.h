@@ -23,6 +23,7 @@ class TrainingRuns : public testing::Test {
  protected:
   TrainingRuns()
       : folder_(fs::temp_directory_path() / ("lockstep-train-" + std::to_string(getpid()))) {
+    fs::remove_all(folder_);  // of a process of this number that was killed
     fs::create_directories(folder_);
   }
   ~TrainingRuns() override { fs::remove_all(folder_); }
@@ -55,6 +56,12 @@ class TrainingRuns : public testing::Test {
     return all;
   }
 
+  // A line of metrics, or a summary, without how long it took.
+  static nlohmann::json but_time(nlohmann::json json) {
+    for (const char* key : {"seconds", "waited_for_batches", "by_worker"}) json.erase(key);
+    return json;
+  }
+
   static constexpr const char* kSmall =
       "--preset default --set model.name=mlp --set model.widths=16 --set data.samples=400 --set "
       "data.test=100 "
@@ -62,7 +69,7 @@ class TrainingRuns : public testing::Test {
   fs::path folder_;
 };
 
-// Starts a run and kills it when it has written `lines` lines of metrics.
+// Starts a run and kills it when it has written `lines` lines of metrics, long before its end.
 inline void kill_after(const std::string& arguments, const std::string& metrics, int lines,
                        int signal) {
   const pid_t child = fork();
@@ -81,6 +88,7 @@ inline void kill_after(const std::string& arguments, const std::string& metrics,
     waitpid(child, &status, 0);
     return;
   }
+  FAIL() << "it ended before it was killed: " << arguments;
 }
 
 }  // namespace lockstep

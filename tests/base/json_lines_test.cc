@@ -128,7 +128,7 @@ TEST_F(JsonLinesTest, NamesAFileThatCannotBeReadOrWritten) {
   EXPECT_THAT([&] { JsonLines lines(missing); },
               ThrowsMessage<DataError>(AllOf(HasSubstr(missing), HasSubstr("No such file"))));
   EXPECT_THAT([&] { read_json_lines(folder()); },
-              ThrowsMessage<DataError>(AllOf(HasSubstr(folder()), HasSubstr("directory"))));
+              ThrowsMessage<DataError>(AllOf(HasSubstr(folder()), HasSubstr("not a file"))));
   EXPECT_THAT([&] { JsonLines lines(folder()); }, ThrowsMessage<DataError>(HasSubstr(folder())));
 }
 

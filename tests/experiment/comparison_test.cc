@@ -2,6 +2,7 @@
 #include "lockstep/experiment/comparison.h"
 
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <cmath>
@@ -11,6 +12,7 @@
 #include "lockstep/experiment/report_json.h"
 #include "lockstep/experiment/report_page.h"
 #include "lockstep/experiment/report_table.h"
+#include "lockstep/experiment/run_record.h"
 #include "tests/experiment/runs_on_disk.h"
 #include "tests/train/run_folder.h"
 
@@ -111,6 +113,50 @@ TEST_F(ComparisonTest, UnfinishedRunsHaveCurvesButNoResults) {
   ASSERT_THAT(comparison.remarks, SizeIs(1));
   EXPECT_THAT(comparison.remarks[0], HasSubstr("not finished"));
   EXPECT_NO_THROW(result_table(comparison));
+}
+
+TEST_F(ComparisonTest, OfTwoAlikeTheFinishedOneCounts) {
+  write_run(path("runs/a"), {}, {0.5}, false);
+  write_run(path("runs/b"), {}, {0.5, 0.6});
+  const Comparison comparison = compare({path("runs")}, {});
+  ASSERT_THAT(comparison.lines, SizeIs(1));
+  EXPECT_EQ(comparison.lines[0].accuracy.count, 1u);
+  EXPECT_THAT(comparison.remarks.back(), HasSubstr("runs/a was left out"));
+}
+
+TEST_F(ComparisonTest, EveryLineHasANameOfItsOwn) {
+  write_run(path("a/run"), {}, {0.5});
+  write_run(path("b/run"),
+            {"cluster.workers=2", "train.epochs=3", "optim.lr=0.5", "train.local_batch=9",
+             "train.log_every=7"},
+            {0.5});
+  const Comparison comparison = compare({path("a"), path("b")}, {});
+  ASSERT_THAT(comparison.lines, SizeIs(2));
+  EXPECT_NE(comparison.lines[0].label, comparison.lines[1].label);
+}
+
+// Where workers are not in step, samples are counted now and then; steps always are.
+TEST_F(ComparisonTest, ValidationsAreToldApartByTheirSteps) {
+  const RunPaths paths{path("run")};
+  write_run(paths.root, {}, {0.5});
+  JsonLines lines(paths.metrics());
+  for (const double step : {10, 20, 20, 30}) {
+    lines.write({{"step", step}, {"samples", 0}, {"validation_accuracy", step / 100}});
+  }
+  lines.write({{"step", 40}, {"samples", 0}, {"validation_accuracy", nullptr}});
+  const RunRecord record = read_run_record(paths.root);
+  ASSERT_THAT(record.curve, SizeIs(3));
+  EXPECT_EQ(record.curve[2].accuracy, 0.3) << "what is no number is no accuracy";
+}
+
+TEST_F(ComparisonTest, FilesThatNeverEndAreLeftOut) {
+  write_run(path("runs/a"), {}, {0.5});
+  write_run(path("runs/b"), {"cluster.workers=2"}, {0.5});
+  std::filesystem::remove(RunPaths{path("runs/b")}.metrics());
+  ASSERT_EQ(mkfifo(RunPaths{path("runs/b")}.metrics().c_str(), 0600), 0);
+  const Comparison comparison = compare({path("runs")}, {});
+  EXPECT_THAT(comparison.lines, SizeIs(1));
+  EXPECT_THAT(comparison.remarks, SizeIs(1));
 }
 
 TEST_F(ComparisonTest, DamagedRunsAreLeftOutAndNamed) {

@@ -36,6 +36,14 @@ TEST(Formula, ComparesAndDecides) {
   EXPECT_TRUE(is_true(evaluate_formula("\"a\" != 'b'", named)));
 }
 
+TEST(Formula, WhatIsDecidedNeedNotHaveAValue) {
+  EXPECT_FALSE(is_true(evaluate_formula("sync.name == 'gossip' and sync.period > 8", named)));
+  EXPECT_TRUE(is_true(evaluate_formula("sync.name == 'local' or max(sync.k, 1) / 0 > 8", named)));
+  EXPECT_TRUE(is_true(evaluate_formula("(0 and no.such) or sync.name == 'local'", named)));
+  EXPECT_THROW(evaluate_formula("sync.name == 'local' and sync.period > 8", named), ConfigError);
+  EXPECT_THROW(evaluate_formula("0 and (sync.period", named), ConfigError) << "it is still read";
+}
+
 TEST(Formula, WordsAreNoPartsOfNames) {
   const auto names = [](const std::string& name) -> FormulaValue {
     return name == "order" || name == "notes" ? 5.0 : 0.0;

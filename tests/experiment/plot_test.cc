@@ -54,7 +54,7 @@ Comparison three_by_two() {
       line.label = line.labels[0] + "," + line.labels[1];
       const double mean = 90 - batch / 100.0 + (line.labels[0] == "full" ? 1 : 0);
       line.accuracy = {.count = 3, .mean = mean, .sample_std = 0.5};
-      line.published = PublishedResult{line.labels, mean + 5, 0.2, 5, Deviation::kPopulation};
+      line.published = PublishedResult{line.labels, mean + 5, 0.2, 5};
       line.band = {{.epoch = 1, .mean = 0.5, .std = 0.1}, {.epoch = 2, .mean = mean / 100}};
       comparison.lines.push_back(line);
     }

@@ -74,7 +74,7 @@ int run(std::string_view how) {
   auto& registry = Registry<World>::instance();
   Options options = registry.options("mpi");
   // Long where the run must not end by it.
-  options.set_value("timeout", how == "timeout" ? 0.3 : 60.0);
+  options.set_value("timeout", how == "timeout" ? 1.0 : 60.0);
   const auto world = registry.make("mpi", options);
   try {
     world->run(world->most_ranks(), [&](Transport& transport) { body(transport, how); });

@@ -76,7 +76,8 @@ class BreakingModel : public LinearModel {
 
 TEST(Grid, AWorkerThatDiesEndsTheRunForAll) {
   for (const auto& strategy : Registry<SyncStrategy>::instance().names()) {
-    const Job job(config_of(strategy, {}),
+    // Where steps are shared out as workers come, long enough for worker 1 to get six of them.
+    const Job job(config_of(strategy, {"train.epochs=100"}),
                   {three_directions(103), std::make_shared<BreakingModel>()}, 0);
     try {
       train_all(*world_with_room_for(kWorkers), job);

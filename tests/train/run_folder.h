@@ -17,6 +17,7 @@ class FolderTest : public testing::Test {
     folder_ = std::filesystem::path(testing::TempDir()) /
               (std::string("lockstep_train_") + test->test_suite_name() + "_" + test->name() + "_" +
                std::to_string(getpid()));
+    std::filesystem::remove_all(folder_);  // of a process of this number that was killed
     std::filesystem::create_directories(folder_);
   }
   ~FolderTest() override { std::filesystem::remove_all(folder_); }

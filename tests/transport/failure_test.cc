@@ -42,7 +42,7 @@ std::string failure_of(int ranks, double timeout, const RankBody& body) {
 }
 
 TEST(Failure, ATimeOutSaysWhoWaitsForWhomInWhat) {
-  const std::string report = failure_of<CommError>(2, 0.3, [](Transport& transport) {
+  const std::string report = failure_of<CommError>(2, 1, [](Transport& transport) {
     {
       const Operation operation(transport, "warm-up");
       if (transport.rank() == 0)
@@ -56,14 +56,14 @@ TEST(Failure, ATimeOutSaysWhoWaitsForWhomInWhat) {
   });
   EXPECT_THAT(report, HasSubstr("for rank"));
   EXPECT_THAT(report, HasSubstr("exchange of nothing, turn step 2 of 4"));
-  EXPECT_THAT(report, HasSubstr("timeout = 0.3 s"));
+  EXPECT_THAT(report, HasSubstr("timeout = 1 s"));
   EXPECT_THAT(report, HasSubstr("rank 0: waiting"));
   EXPECT_THAT(report, HasSubstr("rank 1: waiting"));
   EXPECT_THAT(report, HasSubstr("last completed: warm-up (number 1)"));
 }
 
 TEST(Failure, ARankThatEndedEarlyIsNamed) {
-  const std::string report = failure_of<CommError>(2, 0.3, [](Transport& transport) {
+  const std::string report = failure_of<CommError>(2, 1, [](Transport& transport) {
     if (transport.rank() == 0) receive_from(transport, 1);
   });
   EXPECT_THAT(report, HasSubstr("rank 0 waited"));
@@ -95,7 +95,7 @@ TEST(Failure, AnErrorOfTheUserKeepsItsKindOnItsRank) {
 }
 
 TEST(Failure, ASendNobodyReadsTimesOut) {
-  const std::string report = failure_of<CommError>(2, 0.3, [](Transport& transport) {
+  const std::string report = failure_of<CommError>(2, 1, [](Transport& transport) {
     // Too large for any transport to take in advance; rank 1 ends without reading it.
     if (transport.rank() == 0) send_to(transport, 1, std::size_t{64} << 20);
   });

@@ -9,7 +9,11 @@
 
   const color = (i) => `hsl(${Math.round((i * 137.508 + 210) % 360)} 65% ${i % 2 ? 45 : 55}%)`;
   const faded = (i) => `hsl(${Math.round((i * 137.508 + 210) % 360)} 65% 50% / 0.15)`;
-  const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  // Charts are drawn before paper's own style holds.
+  const ON_PAPER = { "--ink": "#000", "--faint": "#444", "--rule": "#bbb" };
+  let onPaper = false;
+  const css = (name) => onPaper ? ON_PAPER[name]
+    : getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
   const element = (name, text, attributes = {}) => {
     const made = document.createElement(name);
@@ -156,7 +160,7 @@
     fillTable(byId("results"), data.table, (row, i) => {
       if (i === data.baseline) row.className = "baseline";
     });
-    byId("test").textContent = `± is the standard deviation of the sample. p and effect (Hedges' g) ` +
+    byId("test").textContent = `${data.deviation}. p and effect (Hedges' g) ` +
       `are against "${data.lines[data.baseline].label}": ${data.test}. ` +
       `* p < 0.05, ** p < 0.01, *** p < 0.001.`;
     const keys = [...new Set(data.lines.flatMap((line) => Object.keys(line.differences)))].sort();
@@ -192,7 +196,8 @@
   draw(JSON.parse(byId("data").textContent));
   const redraw = () => { drawCurves(); drawPhases(); };
   matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
-  addEventListener("beforeprint", redraw);
+  addEventListener("beforeprint", () => { onPaper = true; redraw(); });
+  addEventListener("afterprint", () => { onPaper = false; redraw(); });
 
   // Served by `lockstep serve`: what changes comes by itself.
   if (document.body.dataset.live !== undefined) {
