@@ -48,7 +48,7 @@ void SweepDisplay::show(const SweepStanding& standing) {
   clear();
   for (const std::string& line : standing.news) {
     out_ << fmt::format("[{}/{}] {}\n", standing.done, standing.runs, line);
-    if (!terminal_ && standing.left >= 0) {
+    if (!terminal_ && standing.left > 0) {
       out_ << fmt::format("    about {} left\n", spoken_seconds(standing.left));
     }
   }
