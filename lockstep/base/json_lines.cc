@@ -11,7 +11,7 @@
 namespace lockstep {
 namespace {
 
-constexpr std::size_t kMostBytes = std::size_t{1} << 30;
+constexpr std::size_t kMostBytes = std::size_t{1} << 32;
 
 // Cuts off what a killed writer left of its last line; a line appended to it would be lost too.
 void drop_torn_line(const std::string& path) {

@@ -105,6 +105,7 @@ void find_differences(Comparison& comparison) {
 // Each its own: runs of two directories may be called alike.
 void name_lines(Comparison& comparison) {
   std::set<std::string> taken;
+  for (const Line& line : comparison.lines) taken.insert(line.label);
   for (Line& line : comparison.lines) {
     if (!line.label.empty()) continue;
     std::vector<std::string> parts;

@@ -31,8 +31,10 @@ void line_up(Group& group) {
     latest.at = std::max(latest.at, theirs.at);
     latest.took = std::max(latest.took, theirs.took);
   }
-  // Long enough for everybody to have heard.
-  const double start = latest.at + 1e-3 + 10 * latest.took + kApart * group.index();
+  // Long enough for everybody to have heard: a barrier takes some rounds of messages, gathering as
+  // many as there are members, there and back.
+  const double hops = 10 + 2.0 * group.size();
+  const double start = latest.at + 1e-3 + hops * latest.took + kApart * group.index();
   transport.pause(start - transport.now());
 }
 

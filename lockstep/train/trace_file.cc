@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
+#include <limits>
 
 #include "lockstep/base/error.h"
 #include "lockstep/base/file.h"
@@ -57,12 +59,12 @@ std::string quoted(const std::string& name) {
 }
 
 void append(std::string& text, const std::vector<TimelineEvent>& events, std::size_t rank,
-            int track, const TraceAbout& about) {
+            int track, const TraceAbout& about, double origin) {
   for (const TimelineEvent& event : events) {
     text += fmt::format(
         ",\n{{\"ph\":\"X\",\"pid\":{},\"tid\":{},\"ts\":{:.3f},\"dur\":{:.3f},\"name\":{},\"args\":"
         "{{\"step\":{}{}}}}}",
-        rank, track, 1e6 * (event.begin - about.origin), 1e6 * (event.end - event.begin),
+        rank, track, 1e6 * (event.begin - origin), 1e6 * (event.end - event.begin),
         quoted(event_name(event, about.buckets[rank % about.buckets.size()])), event.step + 1,
         event.bytes > 0 ? fmt::format(",\"bytes\":{}", event.bytes) : "");
   }
@@ -81,7 +83,13 @@ std::vector<GatheredTimeline> gather_timelines(Group& group, const RankTimeline&
 void write_trace(const std::string& path, const std::vector<GatheredTimeline>& timelines,
                  const TraceAbout& about) {
   std::uint64_t dropped = 0;
-  for (const GatheredTimeline& one : timelines) dropped += one.dropped;
+  double origin = std::numeric_limits<double>::infinity();
+  for (const GatheredTimeline& one : timelines) {
+    dropped += one.dropped;
+    for (const auto* track : {&one.training, &one.lane}) {
+      for (const TimelineEvent& event : *track) origin = std::min(origin, event.begin);
+    }
+  }
   std::string text = fmt::format(
       "{{\"displayTimeUnit\":\"ms\",\"otherData\":{{\"dropped_events\":{}}},\"traceEvents\":[\n",
       dropped);
@@ -102,7 +110,7 @@ void write_trace(const std::string& path, const std::vector<GatheredTimeline>& t
           "}"
           "\"}}}}",
           rank, track, kTracks[track]);
-      append(text, *tracks[track], rank, track, about);
+      append(text, *tracks[track], rank, track, about, origin);
     }
   }
   write_file(path, text + "\n]}\n");

@@ -21,9 +21,9 @@ std::vector<GatheredTimeline> gather_timelines(Group& group, const RankTimeline&
 
 struct TraceAbout {
   Placement placement;
-  double origin = 0;  // the moment that times in the file count from
   std::vector<std::vector<std::string>> buckets{{}};  // names, of each rank, or of all
 };
+// Times count from the earliest event: readers drop what was before the beginning.
 void write_trace(const std::string& path, const std::vector<GatheredTimeline>& timelines,
                  const TraceAbout& about);
 

@@ -130,6 +130,7 @@ void Worker::meet(TrainResult& result) {
     take_snapshots();
     if (!last && due("validate_every", validated_)) result.validation = validate();
     result.stopped_early = early_stopping_.should_stop();
+    forget_sent();
   }
   result.interrupted = !last && !result.stopped_early && agreed_to_stop();
   if (!last && !result.stopped_early && (result.interrupted || due("checkpoint_every", saved_))) {
@@ -171,7 +172,7 @@ void Worker::write_timeline() {
     buckets.push_back(split(text, '\n'));
   }
   if (transport_.rank() != 0) return;
-  write_trace(paths_.timeline(), all, {job_.placement(), began_, std::move(buckets)});
+  write_trace(paths_.timeline(), all, {job_.placement(), std::move(buckets)});
 }
 
 Tallies Worker::validate() {

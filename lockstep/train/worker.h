@@ -61,6 +61,7 @@ class Worker {
   void take_snapshots();
   void save_checkpoint();
   void start_clock();
+  void forget_sent();
   void rest(RestFor wish);
   void save_model(const std::string& path);
   void finish(TrainResult& result);

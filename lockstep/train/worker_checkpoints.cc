@@ -67,6 +67,12 @@ void Worker::start_clock() {
   began_ = transport_.now();
 }
 
+// What was sent since the last step, to show the model or to rest, is no part of training: how
+// often a run validates and saves does not change its bytes, and taken up here it counts on alike.
+void Worker::forget_sent() {
+  bytes_before_ = standing_.bytes - static_cast<double>(learner_.bytes_sent());
+}
+
 void Worker::save_checkpoint() {
   const double began = transport_.now();
   seconds_before_ += began - began_;
@@ -79,8 +85,7 @@ void Worker::save_checkpoint() {
   lockstep::save_checkpoint(
       everyone_, paths_.checkpoints(), meta, [this](StateVisitor& visitor) { state(visitor); },
       keep, learner_.seat().plan());
-  // What was sent to rest is no part of training: taken up here, nobody would know of it.
-  bytes_before_ = standing_.bytes - static_cast<double>(learner_.bytes_sent());
+  forget_sent();
   learner_.start_server();
   if (learner_.timeline() != nullptr) {
     learner_.timeline()->training.add(Activity::kSave, began, transport_.now());

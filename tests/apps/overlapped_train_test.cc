@@ -30,6 +30,7 @@ TEST_F(OverlappedTrain, TellsWhereTheTimeWent) {
   std::set<std::string> names;
   for (const auto& event : trace.at("traceEvents")) {
     names.insert(event.at("name").get<std::string>().substr(0, 6));
+    EXPECT_GE(event.value("ts", 0.0), 0) << event << ": readers drop what was before the beginning";
   }
   for (const char* name : {"load", "forwar", "backwa", "wait 1", "update", "bucket"}) {
     EXPECT_TRUE(names.contains(name)) << name;

@@ -55,7 +55,7 @@ TEST_F(TraceFile, HasWhatEveryRankDid) {
     if (transport.rank() != 0) return;
     ASSERT_EQ(all.size(), 2u);
     write_trace(path("t.json"), all,
-                {two_workers(), 10, {std::vector<std::string>{"head", "a \"quoted\" name\xff"}}});
+                {two_workers(), {std::vector<std::string>{"head", "a \"quoted\" name\xff"}}});
     const auto events = read_trace(path("t.json"));
     ASSERT_EQ(events.size(), 4u);
     EXPECT_EQ(events[2].rank, 1);
@@ -101,8 +101,7 @@ TEST_F(TraceFile, IsSummedUpInWords) {
     first.training.push_back({double(step), step + 0.1 * step, step, 0, Activity::kWait, 0});
   }
   first.lane.push_back({0, 100, 0, 0, Activity::kBucket, 0});
-  write_trace(run().timeline(), {first, {}},
-              {two_workers(), 0, {std::vector<std::string>{"head"}}});
+  write_trace(run().timeline(), {first, {}}, {two_workers(), {std::vector<std::string>{"head"}}});
   EXPECT_THAT(timeline_summary(run()),
               AllOf(HasSubstr("400.00 ms by rank 0 in step 5, wait 1: head"),
                     HasSubstr("300.00 ms"), HasSubstr("200.00 ms"), HasSubstr("Perfetto")));
